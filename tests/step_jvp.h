@@ -121,7 +121,7 @@ static inline fixture begin(const example* e) {
         must(ct_scene_parse(&f.scene, spin, strlen(spin), NULL, &error), &error);
     else must(ct_scene_load(&f.scene, path, &error), &error);
     ct_settings settings = ct_scene_settings(f.scene);
-    settings.tolerance = 1e-13;
+    settings.tolerance = 1e-14;
     settings.integrator = e->integrator;
     if (e->iterations) settings.max_iterations = e->iterations, settings.max_substep_depth = 8;
     if (e->open) settings.contact.method = CT_CONTACT_METHOD_NONE;
@@ -178,8 +178,7 @@ static inline double forward(const fixture* f, double* dot, const ct_values* dot
 static inline void agree(const example* e, const char* what, double there, double back, double size) {
     double error = size > 0 ? fabs(there - back) / size : fabs(there - back);
     print_message("%s: %s %.3e, off by %.1e\n", e->name, what, there, error);
-    if (!(error <= (e->touches ? 1e-10 : 1e-12)))
-        fail_msg("%s: %s: %.16e there, %.16e back", e->name, what, there, back);
+    if (!(error <= 1e-12)) fail_msg("%s: %s: %.16e there, %.16e back", e->name, what, there, back);
 }
 
 // A direction for each part of the state, then one for each of these.
