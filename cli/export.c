@@ -45,11 +45,16 @@ static bool read_frames(const char* text, int nframe, int* first, int* last, int
     return true;
 }
 
-// What the ending of a path tells, "vtu": nothing.
+// What the ending of a path tells: vtu for a directory, NULL for a file of another kind.
 static const char* format_of(const char* path) {
+    static const char* const other[] = {".abc",  ".fbx",  ".gltf", ".obj",    ".ply", ".stl", ".usd",
+                                        ".usdc", ".usdz", ".vtk",  ".vtkhdf", ".vtu", ".xyz"};
     const char* ending = strrchr(path, '.');
     if (ending && strcmp(ending, ".usda") == 0) return "usda";
-    return ending && strcmp(ending, ".glb") == 0 ? "glb" : "vtu";
+    if (ending && strcmp(ending, ".glb") == 0) return "glb";
+    for (size_t i = 0; ending && i < sizeof other / sizeof other[0]; i++)
+        if (strcmp(ending, other[i]) == 0) return NULL;
+    return "vtu";
 }
 
 static int export(const cli_usage* usage, const export_options* options, ct_export_format format) {
@@ -94,6 +99,12 @@ int cuttle_export(int argc, char** argv) {
     if (!cli_parse(&usage, argc, argv, &o.input, 1, 1, &count, &code)) return code;
     if (!o.output) return cli_bad_usage(&usage, "-o with a directory or a file is needed");
     if (!o.format) o.format = format_of(o.output);
+    if (!o.format)
+        return cli_bad_usage(
+            &usage,
+            "-o %s: one file is written as .usda or .glb; for vtu or obj give a directory and "
+            "--format",
+            o.output);
     ct_export_format format;
     if (!ct_export_format_find(o.format, &format))
         return cli_bad_usage(&usage, "--format %s: choose vtu, obj, usda or glb", o.format);

@@ -198,6 +198,8 @@ expect '[ $code = 0 ]'; claim resume_of_a_changed_scene_can_be_forced
 run run beam.json -o small.h5 --compress -q --steps 10
 run run beam.json -o small.h5 --resume -q
 expect '[ $code = 0 ]' '"$cuttle" info small.h5 | grep -q "21 frames"' '"$cuttle" export small.h5 -o small -q'; claim compressed_runs_are_resumed_and_exported
+run export small.h5 -o small.gltf
+expect '[ $code = 2 ]' 'grep -q "usda or .glb" err' '[ ! -e small.gltf ]'; claim files_of_kinds_that_are_not_written_are_refused
 run run absent.json --resume
 expect '[ $code = 2 ]'; claim resume_of_nothing_is_bad_input
 
