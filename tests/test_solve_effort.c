@@ -76,6 +76,23 @@ static void a_sagging_beam_takes_few_solves(void** state) {
     stop(&s);
 }
 
+// A muscle at work is stiff across its fibres too, which the rest factor does not know: the refreshed one does.
+static void refreshed_factors_know_muscles_at_work(void** state) {
+    sim s = sim_of(BEAM(", 'muscles': [{'name': 'pull', 'points': [[0, 0.2, 0.1], [1, 0.2, 0.1]], 'radius': "
+                        "0.3, 'stiffness': 4e5}], 'controls': [{'name': 'pull', 'actuator': 'pull'}]"),
+                   1e-8);
+    int before = 0, after = 0, late = 0;
+    for (int i = 0; i < 120; i++) {
+        ct_step_report report = step(&s, (double[]){0.5 * fmin(1, 0.05 * i)});
+        if (report.refactors) after = report.solves;
+        else if (!after) before = report.solves;
+        if (i >= 100) late += report.solves;
+    }
+    print_message("%d solves a step, %d once refreshed; %d in the last 20 steps\n", before, after, late);
+    assert_true(after > 0 && 2 * after < before && late <= 20 * 9);
+    stop(&s);
+}
+
 // Far from rest the factor of the rest shape fits badly; refreshed at the present shape it fits again.
 static void refreshed_factors_save_solves(void** state) {
     sim s = sim_of(BEAM(", 'drives': [{'select': {'box': [[0.999, -1, -1], [2, 1, 1]]}, 'motion': {'center': "
@@ -184,6 +201,7 @@ int main(void) {
         cmocka_unit_test(steadily_growing_pushes_take_about_half_a_solve_per_step),
         cmocka_unit_test(a_sagging_beam_takes_few_solves),
         cmocka_unit_test(refreshed_factors_save_solves),
+        cmocka_unit_test(refreshed_factors_know_muscles_at_work),
         cmocka_unit_test(checkpoints_replay_few_steps),
         cmocka_unit_test(bare_links_need_no_new_factor),
         cmocka_unit_test(search_ends_at_round_off_far_from_the_origin),

@@ -147,10 +147,16 @@ void ct_families_joint_jvp(const ct_families* families, ct_families_work* work, 
 }
 
 void ct_families_assemble(const ct_families* families, ct_families_work* work, double c, const double* x,
-                          const int* unknown, ct_block_matrix* matrix) {
-    const ct_family_step step = {
-        .rate = {.c = c, .a = c}, .x_n = x ? x : families->rest, .actuation = families->actuation};
+                          const double* actuation, const int* unknown, ct_block_matrix* matrix) {
+    const ct_family_step step = {.rate = {.c = c, .a = c},
+                                 .x_n = x ? x : families->rest,
+                                 .actuation = actuation ? actuation : families->actuation};
     for (int k = 0; k < CT_FAMILY_COUNT; k++)
         if (families->of[k] && table[k]->assemble)
             table[k]->assemble(families->of[k], work->of[k], &step, x, x != NULL, unknown, matrix);
+}
+
+void ct_families_laplacian(const ct_families* families, const int* unknown, ct_block_matrix* matrix) {
+    for (int k = 0; k < CT_FAMILY_COUNT; k++)
+        if (families->of[k] && table[k]->laplacian) table[k]->laplacian(families->of[k], unknown, matrix);
 }

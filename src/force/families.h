@@ -67,9 +67,11 @@ void ct_families_jvp(const ct_families* families, ct_families_work* work, const 
                      const double* x, const ct_family_dot* dot, double* out);
 void ct_families_joint_jvp(const ct_families* families, ct_families_work* work, const ct_config* at,
                            const ct_family_dot* dot, double* out);
-// Adds the Hessian of a step with v = c x - ... at x (NULL: rest) to the matrix: elements away from rest are
-// made positive semi-definite, damping enters as without strain rate.
+// Adds the Hessian of a step with v = c x - ... at x and the numbers of actuators (NULL: rest) to the matrix:
+// elements away from rest are made positive semi-definite, damping enters as without strain rate.
 void ct_families_assemble(const ct_families* families, ct_families_work* work, double c, const double* x,
-                          const int* unknown, ct_block_matrix* matrix);
+                          const double* actuation, const int* unknown, ct_block_matrix* matrix);
+// Adds the constant matrix of projective dynamics, without inertia.
+void ct_families_laplacian(const ct_families* families, const int* unknown, ct_block_matrix* matrix);
 
 #endif

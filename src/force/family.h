@@ -75,11 +75,14 @@ typedef struct ct_family {
     // start. For families whose stress grows by mere rotation within a Newton step.
     void (*foresee)(const void* self, void* work, const ct_family_step* step, double length,
                     const double* dx);
-    // Adds the Hessian at x (NULL: rest; project: elements made positive semi-definite) with actuators at
-    // rest, so that the matrix depends on x alone. unknown[v]: block row of node v, or -1. The step starts at
-    // x: no rates.
+    // Adds the Hessian at x (NULL: rest, actuators too; project: elements made positive semi-definite).
+    // unknown[v]: block row of node v, or -1. The step starts at x: no rates.
     void (*assemble)(const void* self, void* work, const ct_family_step* step, const double* x, bool project,
                      const int* unknown, ct_block_matrix* matrix);
+    // Adds the constant matrix L of projective dynamics, one scalar per pair of nodes: with the potential as
+    // a squared distance from what the elements are projected to, grad E = L x - J p(x); or one that is at
+    // least the Hessian near rest. For what has the projective energy.
+    void (*laplacian)(const void* self, const int* unknown, ct_block_matrix* matrix);
     // Sets the rotation of its nodes, 9 a node, row-major; the first family sets all.
     void (*rotations)(const void* self, void* work, ct_threads* threads, const double* x, double* rotation);
     // Elastic energy at x, without damping.

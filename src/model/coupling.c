@@ -168,12 +168,13 @@ static void finish(ct_coupling* coupling, int nlink) {
 }
 
 ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_families_work* work, double c,
-                             const double* x, const ct_block_matrix* matrix, const ct_factor* factor) {
+                             const double* x, const double* actuation, const ct_block_matrix* matrix,
+                             const ct_factor* factor) {
     if (!model->tree.nlink) return CT_OK;
     coupling_scratch s = {0};
     coupling_system system = {model, matrix, factor, &s};
     ct_status status = prepare(&s, model);
-    if (status == CT_OK) ct_families_assemble(&model->families, work, c, x, s.row, &s.full);
+    if (status == CT_OK) ct_families_assemble(&model->families, work, c, x, actuation, s.row, &s.full);
     for (int k = 0; status == CT_OK && k < model->tree.nlink; k++)
         for (int i = 0; status == CT_OK && i < 6; i++)
             status = column(coupling, model, &system, k, i, x ? x : model->geometry.rest);

@@ -173,16 +173,18 @@ ct_status ct_model_begin_sums(const ct_model* model, ct_values* gradient, ct_are
 void ct_model_finish_sums(const ct_model* model, ct_sums* sums);
 // Memory for a coupling.
 ct_status ct_coupling_create(ct_coupling* coupling, ct_arena* arena, const ct_model* model);
-// Fills it for the Hessian at x (NULL: rest) with inertia c; `factor` solves with A = `matrix`.
+// Fills it for the Hessian at x and the actuation there (NULL: rest) with inertia c; `factor` solves with A =
+// `matrix`.
 ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_families_work* work, double c,
-                             const double* x, const ct_block_matrix* matrix, const ct_factor* factor);
+                             const double* x, const double* actuation, const ct_block_matrix* matrix,
+                             const ct_factor* factor);
 // The values have moved by more than about 3x since the system was factored.
 bool ct_model_factor_is_stale(const ct_model* model);
 // Numeric factorisation at rest for the present materials.
 ct_status ct_model_factor(ct_model* model);
-// Fills `matrix` with c^2 M + c D + Hessian at x (NULL: at rest), element Hessians projected to positive
-// semi-definite; damping enters as without strain rate.
+// Fills `matrix` with c^2 M + c D + Hessian at x and the actuation there (NULL: at rest), element Hessians
+// projected to positive semi-definite; damping enters as without strain rate.
 void ct_model_assemble(const ct_model* model, ct_families_work* work, double c, const double* x,
-                       ct_block_matrix* matrix);
+                       const double* actuation, ct_block_matrix* matrix);
 
 #endif

@@ -109,9 +109,9 @@ void ct_model_materials_vjp(const ct_model* model, const ct_sums* sums) {
 // ---- the factored system -------------------------------------------------------------------
 
 void ct_model_assemble(const ct_model* model, ct_families_work* work, double c, const double* x,
-                       ct_block_matrix* matrix) {
+                       const double* actuation, ct_block_matrix* matrix) {
     ct_block_matrix_clear(matrix);
-    ct_families_assemble(&model->families, work, c, x, model->row, matrix);
+    ct_families_assemble(&model->families, work, c, x, actuation, model->row, matrix);
 }
 
 static void material_logs(const ct_model* model, int element, float logs[4]) {
@@ -144,13 +144,13 @@ static void estimate_costs(ct_model* model) {
     model->system.refactor_cost = 12 * model->tree.nlink;
     if (!model->system.factor) return;
     // a factorisation runs at about 10 GF/s and inverts and rounds its values, which takes longer in the wide
-    // supernodes of solids; its elements take about 10 us (tets) and 1 us (triangles) each to be made
-    // positive definite; a solve streams the factor twice at about 20 GB/s, and comes with passes over the
-    // elements
+    // supernodes of solids; its elements take about 3 us (tets) and 1 us (triangles) each to be made positive
+    // definite, which few of them need; a solve streams the factor twice at about 20 GB/s, and comes with
+    // passes over the elements
     double tets = model->ntet, triangles = model->ntri, bytes = (double)ct_factor_bytes(model->system.factor);
     double repack_seconds = (model->ntri ? 2.5 : 4) * bytes / 1e9;
     double factor_seconds =
-        ct_factor_flops(model->system.factor) / 10e9 + repack_seconds + 10e-6 * tets + 1e-6 * triangles;
+        ct_factor_flops(model->system.factor) / 10e9 + repack_seconds + 3e-6 * tets + 1e-6 * triangles;
     double solve_seconds = 2 * bytes / 20e9 + 40e-9 * (tets + triangles) + 1e-6;
     model->system.refactor_cost = (int)fmin(1e6, fmax(20, factor_seconds / solve_seconds));
 }
@@ -159,7 +159,7 @@ static void estimate_costs(ct_model* model) {
 static ct_status assemble_rest(ct_model* model, double c) {
     ct_families_work work;
     ct_status status = ct_families_work_create(&work, &model->families);
-    if (status == CT_OK) ct_model_assemble(model, &work, c, NULL, &model->system.matrix);
+    if (status == CT_OK) ct_model_assemble(model, &work, c, NULL, NULL, &model->system.matrix);
     ct_families_work_free(&work);
     return status;
 }
@@ -177,8 +177,8 @@ static ct_status couple_rest(ct_model* model, double c) {
     ct_families_work work;
     ct_status status = ct_families_work_create(&work, &model->families);
     if (status == CT_OK)
-        status = ct_coupling_update(&model->system.coupling, model, &work, c, NULL, &model->system.matrix,
-                                    model->system.factor);
+        status = ct_coupling_update(&model->system.coupling, model, &work, c, NULL, NULL,
+                                    &model->system.matrix, model->system.factor);
     ct_families_work_free(&work);
     return status;
 }

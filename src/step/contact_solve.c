@@ -195,7 +195,8 @@ static ct_contact_accuracy accuracy_of(const ct_contact_course* c, double target
 static bool renew(const ct_model* model, ct_work* work, ct_contact_course* c, ct_step_report* report) {
     if (c->trouble < TROUBLE_LIMIT || c->braced || model->tree.nlink) return false;
     // a matrix that is not positive definite leaves the old factor in force
-    ct_precondition_renew(model, &work->preconditioner, &work->at, work->step.rate.c, &report->refactors);
+    ct_precondition_renew(model, &work->preconditioner, &work->at, work->actuation, work->step.rate.c,
+                          &report->refactors);
     ct_families_begin(&model->families, &work->families, &work->step);
     c->trouble = work->preconditioner.debt = 0;
     c->renewals++;

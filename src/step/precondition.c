@@ -29,6 +29,7 @@ ct_status ct_precondition_create(ct_preconditioner* p, const ct_model* model, ct
     p->frame_reference = ct_arena_alloc(arena, 12 * nlink, sizeof(double));
     p->x_renewed = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     p->q_renewed = ct_arena_alloc(arena, (size_t)model->tree.ncoordinate, sizeof(double));
+    p->actuation_renewed = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
     p->joint_factor = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     p->joint_trial = ct_arena_alloc(arena, ndof * ndof, sizeof(double));
     p->composite = ct_arena_alloc(arena, 6 * nlink * (ndof + 6), sizeof(double));
@@ -72,13 +73,14 @@ static ct_status prepare(const ct_model* model, ct_preconditioner* p, ct_factor*
 }
 
 static ct_status factor_at(const ct_model* model, ct_preconditioner* p, ct_factor** factor,
-                           ct_coupling* coupling, double c, const double* x) {
+                           ct_coupling* coupling, double c, const double* x, const double* actuation) {
     ct_status status = prepare(model, p, factor, coupling);
     if (status == CT_OK && model->nfree) {
-        ct_model_assemble(model, p->families, c, x, &p->matrix);
+        ct_model_assemble(model, p->families, c, x, actuation, &p->matrix);
         status = ct_factor_update(*factor, p->solve, p->threads, &p->matrix);
     }
-    if (status == CT_OK) status = ct_coupling_update(coupling, model, p->families, c, x, &p->matrix, *factor);
+    if (status == CT_OK)
+        status = ct_coupling_update(coupling, model, p->families, c, x, actuation, &p->matrix, *factor);
     return status;
 }
 
@@ -92,10 +94,18 @@ uint64_t ct_precondition_stamp(const double* x, size_t n) {
     return hash ? hash : 1;
 }
 
-// The factor, the rotations of the nodes and the frames of the links at x and q.
+uint64_t ct_precondition_reference_stamp(const ct_model* model, const double* x, const double* actuation) {
+    uint64_t stamp = ct_precondition_stamp(x, 3 * (size_t)model->nvert);
+    if (!model->actuators.size) return stamp;
+    stamp ^= ct_precondition_stamp(actuation, (size_t)model->actuators.size) << 1;
+    return stamp ? stamp : 1;
+}
+
+// The factor, the rotations of the nodes and the frames of the links at x and q, with actuators as they are
+// there: a muscle at work is also stiff across its fibres.
 static ct_status refresh_at(const ct_model* model, ct_preconditioner* p, double c, const double* x,
-                            const double* q, int* refactors) {
-    ct_status status = factor_at(model, p, &p->refreshed, &p->refreshed_coupling, c, x);
+                            const double* q, const double* actuation, int* refactors) {
+    ct_status status = factor_at(model, p, &p->refreshed, &p->refreshed_coupling, c, x, actuation);
     if (status != CT_OK) return status;
     ct_families_rotations(&model->families, p->families, p->threads, x, p->rotation_reference);
     memcpy(p->place.q, q, (size_t)model->tree.ncoordinate * sizeof(double));
@@ -122,7 +132,7 @@ static ct_status choose_reference(const ct_model* model, ct_preconditioner* p, c
     if (p->refreshed_stamp != stamp || p->refreshed_version != model->version) {
         p->refreshed_stamp = 0;
         ct_status status = refresh_at(model, p, ct_model_rate(&model->settings), state->x_reference,
-                                      state->q_reference, refactors);
+                                      state->q_reference, state->actuation_reference, refactors);
         if (status != CT_OK) return status;
         p->refreshed_stamp = stamp;
     }
@@ -130,21 +140,21 @@ static ct_status choose_reference(const ct_model* model, ct_preconditioner* p, c
     return CT_OK;
 }
 
-ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at, double c,
-                                int* refactors) {
-    size_t n = 3 * (size_t)model->nvert;
+ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at,
+                                const double* actuation, double c, int* refactors) {
     p->refreshed_stamp = 0;  // where this fails the next step goes back to the state's reference
-    ct_status status = refresh_at(model, p, c, at->x, at->q, refactors);
+    ct_status status = refresh_at(model, p, c, at->x, at->q, actuation, refactors);
     if (status != CT_OK) return status;
-    p->refreshed_stamp = ct_precondition_stamp(at->x, n);
+    p->refreshed_stamp = ct_precondition_reference_stamp(model, at->x, actuation);
     put_refreshed_in_force(p);
     if (c != ct_model_rate(&model->settings)) {
         const double both[] = {c, (double)p->refreshed_stamp};  // no state's reference has this stamp
         p->refreshed_stamp = ct_precondition_stamp(both, 2);
         return CT_OK;
     }
-    memcpy(p->x_renewed, at->x, n * sizeof(double));
+    memcpy(p->x_renewed, at->x, 3 * (size_t)model->nvert * sizeof(double));
     memcpy(p->q_renewed, at->q, (size_t)model->tree.ncoordinate * sizeof(double));
+    for (int i = 0; i < model->actuators.size; i++) p->actuation_renewed[i] = actuation[i];
     p->renewed = true;
     return CT_OK;
 }
@@ -153,7 +163,7 @@ ct_status ct_precondition_brace(const ct_model* model, ct_preconditioner* p, con
                                 const double* K, int* refactors) {
     ct_status status = prepare(model, p, &p->braced, &p->braced_coupling);
     if (status != CT_OK) return status;
-    ct_model_assemble(model, p->families, c, at->x, &p->matrix);
+    ct_model_assemble(model, p->families, c, at->x, NULL, &p->matrix);
     for (int k = 0; k < model->nfree; k++) ct_block_matrix_add(&p->matrix, k, k, K + 9 * (size_t)k);
     status = ct_factor_update(p->braced, p->solve, p->threads, &p->matrix);
     if (status != CT_OK) return status;
@@ -186,7 +196,7 @@ ct_status ct_precondition_choose(const ct_model* model, ct_preconditioner* p, co
     if (p->substep_level != level || p->substep_version != model->version) {
         p->substep_level = 0;
         double c = ct_model_rate(&model->settings) * (double)(1 << 2 * level);
-        ct_status status = factor_at(model, p, &p->substep, &p->substep_coupling, c, NULL);
+        ct_status status = factor_at(model, p, &p->substep, &p->substep_coupling, c, NULL, NULL);
         if (status != CT_OK) return status;
         p->substep_level = level;
         p->substep_version = model->version;

@@ -21,17 +21,18 @@ typedef struct ct_preconditioner {
     const ct_coupling* coupling;
     bool reference_in_force;  // it was made at x_reference
     // others than the model's
-    ct_factor* refreshed;      // at x_reference, NULL until the first refresh
-    uint64_t refreshed_stamp;  // stamp of the reference that `refreshed` holds, 0: none in force
-    bool renewed;              // it was made within this step, where the state must follow:
-    double* x_renewed;         // 3 nvert
-    double* q_renewed;         // ncoordinate
-    bool may_renew;            // the factor in force is for whole steps, not for short sub-steps
-    bool accounts;             // the solver keeps the debt itself, and makes the factor anew where it is due
-    int debt;                  // solves beyond what a good factor needs, since the factor in force was made
-    ct_factor* substep;        // at rest for substep_level, NULL until needed
-    int substep_level;         // 0: none
-    ct_factor* braced;         // with stiffness added at nodes, NULL until needed
+    ct_factor* refreshed;       // at x_reference, NULL until the first refresh
+    uint64_t refreshed_stamp;   // stamp of the reference that `refreshed` holds, 0: none in force
+    bool renewed;               // it was made within this step, where the state must follow:
+    double* x_renewed;          // 3 nvert
+    double* q_renewed;          // ncoordinate
+    double* actuation_renewed;  // numbers of the actuators
+    bool may_renew;             // the factor in force is for whole steps, not for short sub-steps
+    bool accounts;              // the solver keeps the debt itself, and makes the factor anew where it is due
+    int debt;                   // solves beyond what a good factor needs, since the factor in force was made
+    ct_factor* substep;         // at rest for substep_level, NULL until needed
+    int substep_level;          // 0: none
+    ct_factor* braced;          // with stiffness added at nodes, NULL until needed
     bool brace_in_force;
     uint64_t brace_stamp;                    // of what it was made of
     const ct_factor* unbraced;               // what was in force before
@@ -68,18 +69,20 @@ void ct_precondition_free(ct_preconditioner* p);
 // short step.
 ct_status ct_precondition_choose(const ct_model* model, ct_preconditioner* p, const ct_state* state,
                                  int depth, int* refactors);
-// Makes the factor anew at `at`, within a (sub-)step of rate c (1/s), and puts it in force; the families must
-// begin the step again. The state follows, unless the rate is another than that of whole steps: then the
-// factor serves this (sub-)step only. CT_SINGULAR leaves the old one in force.
-ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at, double c,
-                                int* refactors);
+// Makes the factor anew at `at` and `actuation`, within a (sub-)step of rate c (1/s), and puts it in force;
+// the families must begin the step again. The state follows, unless the rate is another than that of whole
+// steps: then the factor serves this (sub-)step only. CT_SINGULAR leaves the old one in force.
+ct_status ct_precondition_renew(const ct_model* model, ct_preconditioner* p, const ct_config* at,
+                                const double* actuation, double c, int* refactors);
 // Without links: makes a factor at `at` with the stiffness K (9 nfree, N/m, rows of the matrix) added to the
 // blocks of the nodes, for the rate c, and puts it in force until it is released, or another one is chosen.
 // The families must begin the step again, and the warp is to be set.
 ct_status ct_precondition_brace(const ct_model* model, ct_preconditioner* p, const ct_config* at, double c,
                                 const double* K, int* refactors);
 void ct_precondition_release(ct_preconditioner* p);
-uint64_t ct_precondition_stamp(const double* x, size_t n);  // of a reference configuration; never 0
+// Of a reference configuration, and of the actuation there; never 0.
+uint64_t ct_precondition_stamp(const double* x, size_t n);
+uint64_t ct_precondition_reference_stamp(const ct_model* model, const double* x, const double* actuation);
 // Sets the warp to R(x) R(x_reference)^T (the rest shape when no reference is in force), for nodes and links.
 // rho: force imbalance at `config`, 3 nvert.
 void ct_precondition_warp(const ct_model* model, ct_preconditioner* p, const ct_config* config,

@@ -75,7 +75,8 @@ static ct_status begin_round(settler* s, ct_rate rate) {
     int unused = 0;
     ct_status status = ct_precondition_choose(model, p, s->state, 0, &unused);
     double c = fmax(rate.c, shift * ct_model_rate(&model->settings));
-    if (status == CT_OK) status = ct_precondition_renew(model, p, at, c, &s->report->refactors);
+    if (status == CT_OK)
+        status = ct_precondition_renew(model, p, at, work->actuation, c, &s->report->refactors);
     p->may_renew = p->renewed = false;
     if (status != CT_OK && status != CT_SINGULAR) return status;  // the rest factor serves too
     const ct_phi_start start = {.rate = rate,

@@ -171,7 +171,8 @@ bool ct_solve_renew(const ct_model* model, ct_work* work, ct_step_report* report
     ct_preconditioner* p = &work->preconditioner;
     if (!p->accounts || !p->may_renew || p->debt < DEBT_LIMIT) return false;
     // a matrix that is not positive definite leaves the old factor in force
-    ct_precondition_renew(model, p, &work->at, ct_model_rate(&model->settings), &report->refactors);
+    ct_precondition_renew(model, p, &work->at, work->actuation, ct_model_rate(&model->settings),
+                          &report->refactors);
     p->debt = 0;
     ct_families_begin(&model->families, &work->families, &work->step);
     return true;

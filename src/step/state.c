@@ -23,7 +23,7 @@ size_t ct_state_growth_count(const ct_model* model) {
 size_t ct_state_block_size(const ct_model* model) {
     size_t numbers = CT_STATE_NODE_ARRAYS * ct_state_padded(model->nvert) +
                      3 * (size_t)model->tree.ncoordinate + (size_t)model->tree.ndof +
-                     (size_t)model->actuators.size + 7 * (size_t)model->inputs.nmount;
+                     2 * (size_t)model->actuators.size + 7 * (size_t)model->inputs.nmount;
     return sizeof(ct_state_header) + numbers * sizeof(double) +
            ct_state_growth_count(model) * sizeof(double) + ct_state_anchor_room(model) * sizeof(ct_anchor);
 }

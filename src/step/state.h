@@ -1,9 +1,10 @@
 // The state: one block of memory with everything that determines the future, so that a checkpoint is a
 // memcpy.
 //
-// Beyond positions and velocities: those before (BDF2, predictor), and the configuration at which the
-// factor was last refreshed, between steps or within one, because the solver's path, and so the last bits of
-// the result, depend on it; and the forces that contacts carried, which friction starts from.
+// Beyond positions and velocities: those before (BDF2, predictor), and the configuration and the
+// actuation at which the factor was last refreshed, between steps or within one, because the solver's path,
+// and so the last bits of the result, depend on it; and the forces that contacts carried, which friction
+// starts from.
 #ifndef CT_STEP_STATE_H
 #define CT_STEP_STATE_H
 
@@ -31,20 +32,21 @@ typedef struct ct_state_header {
 } ct_state_header;
 
 struct ct_state {
-    size_t size;              // bytes of the block
-    ct_state_header* header;  // start of the block
-    double* x;                // 3 nvert, m; node arrays are padded to a multiple of 8 doubles plus 8
-    double* v;                // 3 nvert, m/s
-    double* x_previous;       // 3 nvert
-    double* v_previous;       // 3 nvert
-    double* v_before;         // 3 nvert, the velocity before v_previous
-    double* x_reference;      // 3 nvert
-    double* contact_force;    // 3 nvert, N, on each node in the last (sub-)step
-    double* q;                // ncoordinate, of the joints
-    double* q_previous;       // ncoordinate
-    double* q_reference;      // ncoordinate
-    double* actuation;        // numbers of the actuators, during the last step
-    double* mount;            // 7 nmount, poses of mounts on top of their motion: translation, quaternion
+    size_t size;                  // bytes of the block
+    ct_state_header* header;      // start of the block
+    double* x;                    // 3 nvert, m; node arrays are padded to a multiple of 8 doubles plus 8
+    double* v;                    // 3 nvert, m/s
+    double* x_previous;           // 3 nvert
+    double* v_previous;           // 3 nvert
+    double* v_before;             // 3 nvert, the velocity before v_previous
+    double* x_reference;          // 3 nvert
+    double* contact_force;        // 3 nvert, N, on each node in the last (sub-)step
+    double* q;                    // ncoordinate, of the joints
+    double* q_previous;           // ncoordinate
+    double* q_reference;          // ncoordinate
+    double* actuation;            // numbers of the actuators, during the last step
+    double* actuation_reference;  // likewise, when x_reference was taken
+    double* mount;                // 7 nmount, poses of mounts on top of their motion: translation, quaternion
     // ndof, joint rates of a state without history; balls and free joints: along the world's axes
     double* rate;
     double* growth;     // ncollider: theta_0 (contact/growth.h)

@@ -18,7 +18,8 @@ static void locate_arrays(ct_state* state, int nvert, int ncoordinate, int nactu
     for (size_t i = 0; i < sizeof coordinates / sizeof coordinates[0]; i++, array += ncoordinate)
         *coordinates[i] = array;
     state->actuation = array;
-    state->mount = state->actuation + nactuation;
+    state->actuation_reference = state->actuation + nactuation;
+    state->mount = state->actuation_reference + nactuation;
     state->rate = state->mount + 7 * nmount;
     state->growth = state->rate + ndof;
     state->anchor = (ct_anchor*)(state->growth + ngrowth);

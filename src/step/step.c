@@ -26,11 +26,12 @@ enum { GOOD_SOLVES = 8 };  // solves per step of a factor that fits; more speak 
 // The decision depends on the state alone: a replay takes it at the same step.
 static void refresh(const ct_model* model, ct_state* state) {
     ct_state_header* header = state->header;
-    size_t n = 3 * (size_t)model->nvert;
     if (!model->solver->refreshes || header->slow_solves < model->system.refactor_cost) return;
-    memcpy(state->x_reference, state->x, n * sizeof(double));
+    memcpy(state->x_reference, state->x, 3 * (size_t)model->nvert * sizeof(double));
     memcpy(state->q_reference, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
-    header->reference = ct_precondition_stamp(state->x_reference, n);
+    for (int i = 0; i < model->actuators.size; i++) state->actuation_reference[i] = state->actuation[i];
+    header->reference =
+        ct_precondition_reference_stamp(model, state->x_reference, state->actuation_reference);
     header->slow_solves = 0;
 }
 
@@ -41,6 +42,7 @@ static void follow(const ct_model* model, const ct_work* work, ct_state* state) 
     if (!p->renewed) return;
     memcpy(state->x_reference, p->x_renewed, 3 * (size_t)model->nvert * sizeof(double));
     memcpy(state->q_reference, p->q_renewed, (size_t)model->tree.ncoordinate * sizeof(double));
+    for (int i = 0; i < model->actuators.size; i++) state->actuation_reference[i] = p->actuation_renewed[i];
     state->header->reference = p->refreshed_stamp;
 }
 
