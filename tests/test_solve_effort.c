@@ -76,7 +76,8 @@ static void a_sagging_beam_takes_few_solves(void** state) {
     stop(&s);
 }
 
-// A muscle at work is stiff across its fibres too, which the rest factor does not know: the refreshed one does.
+// A muscle at work is stiff across its fibres too, which the rest factor does not know and the refreshed one
+// does.
 static void refreshed_factors_know_muscles_at_work(void** state) {
     sim s = sim_of(BEAM(", 'muscles': [{'name': 'pull', 'points': [[0, 0.2, 0.1], [1, 0.2, 0.1]], 'radius': "
                         "0.3, 'stiffness': 4e5}], 'controls': [{'name': 'pull', 'actuator': 'pull'}]"),

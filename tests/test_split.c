@@ -190,13 +190,14 @@ static void what_it_cannot_do_is_refused(void** unused) {
     assert_int_equal(ct_model_create(&model, scene, &error), CT_BAD_SCENE);
     assert_string_equal(error.path, "contact.method");
     settings.solver = CT_SOLVER_PROJECTIVE;
+    settings.contact.split = CT_SPLIT_WHOLE;
     must(ct_scene_set_settings(scene, &settings, &error), &error);
     ct_link_def link = ct_link_def_default();
     link.mass = 1;
     for (int a = 0; a < 3; a++) link.inertia[a] = 1;
     must(ct_scene_add_link(scene, &link, NULL, &error), &error);
     assert_int_equal(ct_model_create(&model, scene, &error), CT_BAD_SCENE);
-    assert_string_equal(error.path, "contact.method");
+    assert_string_equal(error.path, "contact.split");
     assert_non_null(strstr(error.message, "skeletons"));
     ct_scene_free(scene);
 }

@@ -161,7 +161,7 @@ CT_API ct_force_def ct_force_def_default(void);  // total, always
 typedef enum ct_contact_method {
     CT_CONTACT_METHOD_NONE,    // bodies pass through one another
     CT_CONTACT_METHOD_NEWTON,  // exact Signorini-Coulomb contact by Newton's method on the whole system
-    CT_CONTACT_METHOD_SPLIT    // the paper's splitting iteration, for comparison; solver projective, no links
+    CT_CONTACT_METHOD_SPLIT    // the paper's splitting iteration, for comparison; solver projective
 } ct_contact_method;
 // Its word in scene files and messages, "none", ...; NULL: not one of them.
 CT_API const char* ct_contact_method_name(ct_contact_method method);

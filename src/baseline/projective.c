@@ -56,7 +56,7 @@ static ct_status factor_scalar(const ct_model* model, ct_projective_model* part)
     matrix.value = ct_arena_alloc(&scratch, 9 * (size_t)matrix.start[matrix.n], sizeof(double));
     ct_status status = scratch.failed ? CT_OUT_OF_MEMORY : CT_OK;
     if (status == CT_OK) {
-        ct_elastic_assemble_laplacian(model->families.of[CT_FAMILY_SOLIDS], model->row, &matrix);
+        ct_families_laplacian(&model->families, model->row, &matrix);
         ct_inertia_assemble(&model->inertia, ct_model_rate(&model->settings), model->row, &matrix);
         ct_scalar_factor* factor = NULL;
         status = ct_scalar_factor_create(&factor, &matrix);
@@ -240,8 +240,7 @@ static bool global_step(const ct_model* model, ct_work* work, ct_projective_work
 
 // ---- the update ----------------------------------------------------------------------------
 
-// d <- length d with the turns projected: by atan of their size in place of their size.
-static void project(const ct_model* model, double length, const double* d, double* out) {
+void ct_projective_turns(const ct_model* model, double length, const double* d, double* out) {
     const ct_tree* tree = &model->tree;
     size_t first = 3 * (size_t)model->nfree;
     for (size_t i = 0; i < (size_t)model->nunknown; i++) out[i] = length * d[i];
@@ -261,7 +260,7 @@ static ct_solve_point update(const ct_model* model, ct_work* work, const ct_proj
     ct_solve_point there = *here;
     double length = 1;
     for (int i = 0; i < SEARCH_LIMIT; i++, length /= 2) {
-        project(model, length, work->d, own->motion);
+        ct_projective_turns(model, length, work->d, own->motion);
         ct_coords_move(model, &work->at, 1, own->motion, &work->trial);
         there.phi = ct_phi_evaluate(model, work, &work->trial, work->r_trial, report);
         there.norm = ct_vecn_norm(work->r_trial, (size_t)model->nunknown);

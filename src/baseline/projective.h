@@ -26,6 +26,8 @@ typedef struct ct_projective_work {
 // Arrays from the arena; `solve` is freed by ct_scalar_work_free, whether or not this fails.
 ct_status ct_projective_work_init(ct_projective_work* own, ct_arena* arena, const ct_model* model);
 
+// out = length d with the turns of joints projected: by atan of their size in place of their size.
+void ct_projective_turns(const ct_model* model, double length, const double* d, double* out);
 // A (sub-)step without contact; see ct_solver_row.
 ct_status ct_projective_solve(const ct_model* model, ct_work* work, ct_projective_work* own,
                               ct_step_report* report);

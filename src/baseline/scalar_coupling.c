@@ -24,6 +24,7 @@ ct_status ct_scalar_coupling_create(ct_scalar_coupling* coupling, ct_arena* aren
     coupling->W = ct_arena_alloc(arena, (size_t)model->nfree * m, sizeof(double));
     coupling->S = ct_arena_alloc(arena, m * m, sizeof(double));
     coupling->coupled = ct_arena_alloc(arena, m * m / 16, 1);
+    coupling->diagonal = ct_arena_alloc(arena, m ? (size_t)model->tree.start[m / 4] : 0, sizeof(double));
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
@@ -31,11 +32,12 @@ static ct_status prepare(scratch* s, const ct_model* model, const ct_scalar_fact
     const ct_tree* tree = &model->tree;
     int total = model->nfree;
     s->row = ct_arena_copy(&s->arena, model->row, (size_t)model->nvert, sizeof(int));
-    int* nodes = ct_arena_alloc(&s->arena, 4 * (size_t)model->ntet, sizeof(int));
-    if (!s->row || !nodes) return CT_OUT_OF_MEMORY;
+    if (!s->row) return CT_OUT_OF_MEMORY;
     for (int i = 0; i < tree->start[tree->nlink]; i++) s->row[tree->node[i]] = total++;
-    for (int i = 0; i < 4 * model->ntet; i++) nodes[i] = s->row[model->geometry.tet[i]];
-    ct_status status = ct_block_matrix_create(&s->full, &s->arena, total, model->ntet, 4, nodes);
+    int count, width, *nodes = ct_model_couplings(model, s->row, &count, &width);
+    if (!nodes) return CT_OUT_OF_MEMORY;
+    ct_status status = ct_block_matrix_create(&s->full, &s->arena, total, count, width, nodes);
+    ct_free(nodes);
     s->in = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));
     s->out = ct_arena_alloc(&s->arena, 3 * (size_t)total, sizeof(double));
     if (status == CT_OK && s->arena.failed) status = CT_OUT_OF_MEMORY;
@@ -43,8 +45,11 @@ static ct_status prepare(scratch* s, const ct_model* model, const ct_scalar_fact
     return status;
 }
 
-static void assemble(const ct_model* model, double c, scratch* s) {
-    ct_elastic_assemble_laplacian(model->families.of[CT_FAMILY_SOLIDS], s->row, &s->full);
+static void assemble(const ct_model* model, double c, ct_scalar_coupling* coupling, scratch* s) {
+    const ct_tree* tree = &model->tree;
+    ct_families_laplacian(&model->families, s->row, &s->full);
+    for (int i = 0; i < tree->start[tree->nlink]; i++)
+        coupling->diagonal[i] = s->full.value[9 * (size_t)s->full.start[s->row[tree->node[i]]]];
     ct_inertia_assemble(&model->inertia, c, s->row, &s->full);
 }
 
@@ -94,7 +99,7 @@ ct_status ct_scalar_coupling_update(ct_scalar_coupling* coupling, const ct_model
     scratch s = {0};
     ct_status status = prepare(&s, model, factor);
     if (status == CT_OK) {
-        assemble(model, c, &s);
+        assemble(model, c, coupling, &s);
         memset(coupling->S, 0, m * m * sizeof(double));
         for (int u = 0; u < model->tree.nlink; u++) {
             columns(coupling, model, factor, &s, u, 0, 3);

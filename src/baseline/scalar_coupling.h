@@ -10,6 +10,7 @@ typedef struct ct_scalar_coupling {
     double* W;               // nfree x 4 nlink, rows as in the matrix
     double* S;               // 4 nlink x 4 nlink
     unsigned char* coupled;  // nlink x nlink: the 4x4 block of S is not zero
+    double* diagonal;        // of L, at the nodes of links, in the tree's order
 } ct_scalar_coupling;
 
 ct_status ct_scalar_coupling_create(ct_scalar_coupling* coupling, ct_arena* arena, const ct_model* model);

@@ -12,6 +12,10 @@
 //     F_N = max(0, -y_N / w),   F_T = -y_T / w, shortened to mu F_N.
 // Contacts that share nodes are visited in turn (Gauss-Seidel) until their forces rest.
 //
+// With links A is diagonal in node space and a small matrix on the joints (split_links.h). The block of such
+// a contact is not a multiple of the identity: its trace stands in, and contacts are visited until their
+// forces rest.
+//
 // CT_SPLIT_WHOLE does not split: A = c^2 M + L, factored once, and the friction problem is solved on its
 // dense compliance W = J_c A^-1 J_c^T, from columns of A^-1 that are kept.
 #include "baseline/split.h"
@@ -21,6 +25,7 @@
 #include <string.h>
 
 #include "baseline/projective.h"
+#include "baseline/split_links.h"
 #include "contact/contact_pairs.h"
 #include "contact/friction.h"
 #include "step/contact_solve.h"
@@ -40,7 +45,9 @@ typedef struct split_work {
     double* diagonal;           // nvert: D, N/m
     double* inverse;            // nvert: 1/A, 0 for driven nodes
     int version;                // of the model's values that they were made for; -1: none
-    double* motion;             // 3 nvert: x' - x
+    double* motion;             // 3 nvert: x' - x, of links' nodes 0
+    double* pulled;             // nunknown: B^T J_c^T F
+    ct_split_links links;
     // CT_SPLIT_WHOLE
     int* column_of;  // nvert: which column, -1: none yet
     double* column;  // nfree each, rows as in the matrix
@@ -65,10 +72,12 @@ static ct_status create_work(void** out, const ct_model* model) {
     split->diagonal = ct_arena_alloc(&split->arena, nvert, sizeof(double));
     split->inverse = ct_arena_alloc(&split->arena, nvert, sizeof(double));
     split->motion = ct_arena_alloc(&split->arena, 3 * nvert, sizeof(double));
+    split->pulled = ct_arena_alloc(&split->arena, (size_t)model->nunknown, sizeof(double));
     split->column_of = ct_arena_alloc(&split->arena, nvert, sizeof(int));
     split->unit = ct_arena_alloc(&split->arena, 3 * nfree, sizeof(double));
     split->answer = ct_arena_alloc(&split->arena, 3 * nfree, sizeof(double));
     ct_status status = split->arena.failed ? CT_OUT_OF_MEMORY : ct_friction_work_create(&split->friction);
+    if (status == CT_OK) status = ct_split_links_init(&split->links, &split->arena, model);
     return status == CT_OK ? ct_projective_work_init(&split->projective, &split->arena, model) : status;
 }
 
@@ -77,6 +86,7 @@ static void free_work(void* user) {
     if (!split) return;
     ct_friction_work_free(split->friction);
     ct_scalar_work_free(split->projective.solve);
+    ct_split_links_free(&split->links);
     ct_free(split->column);
     ct_free(split->vector);
     ct_arena_free(&split->arena);
@@ -97,7 +107,7 @@ static void prepare(const ct_model* model, ct_work* work) {
     split_work* split = work->solver_part;
     if (split->version != model->version) {
         ct_block_matrix_clear(&split->laplacian);
-        ct_elastic_assemble_laplacian(model->families.of[CT_FAMILY_SOLIDS], model->row, &split->laplacian);
+        ct_families_laplacian(&model->families, model->row, &split->laplacian);
         for (int v = 0; v < model->nvert; v++) {
             split->diagonal[v] =
                 model->row[v] >= 0 ? split->laplacian.value[9 * (size_t)split->laplacian.start[model->row[v]]]
@@ -114,6 +124,7 @@ static void prepare(const ct_model* model, ct_work* work) {
             model->row[v] >= 0
                 ? 1 / (c * (c * model->free_mass[v] + model->free_drag[v]) + k * split->diagonal[v])
                 : 0;
+    ct_split_links_weigh(&split->links, model, c, k);
 }
 
 // ---- evaluation ----------------------------------------------------------------------------
@@ -127,16 +138,14 @@ typedef struct point {
 // As the default method measures it. work->rho is left without the contact forces.
 static point evaluate(const ct_model* model, ct_work* work, ct_step_report* report) {
     ct_contact_work* contact = work->contact;
-    double forces = 0, size = 0;
+    double forces = 0, size = 0, *pulled = ((split_work*)work->solver_part)->pulled;
     ct_phi_evaluate(model, work, &work->at, work->r, report);
     ct_contact_place(contact, work->at.x);
     ct_contact_forces(contact);
-    for (int v = 0; v < model->nvert; v++) {
-        if (model->row[v] < 0) continue;
-        for (int i = 3 * v; i < 3 * v + 3; i++) {
-            forces += (work->rho[i] - contact->nodal[i]) * (work->rho[i] - contact->nodal[i]);
-            size += contact->nodal[i] * contact->nodal[i];
-        }
+    ct_coords_pull(model, work, &work->at, contact->nodal, pulled);
+    for (int i = 0; i < model->nunknown; i++) {
+        forces += (work->r[i] - pulled[i]) * (work->r[i] - pulled[i]);
+        size += pulled[i] * pulled[i];
     }
     point here = {.forces = sqrt(forces), .contacts = ct_contact_natural(contact), .size = sqrt(size)};
     here.total = hypot(here.forces, here.contacts);
@@ -162,38 +171,46 @@ static void solve_one(const ct_touch* touch, const double y[3], double w, double
 }
 
 // One contact against the motion that the others leave; returns the square of its force's change.
-static double visit(const split_work* split, ct_touch* touch, double* dx) {
+static double visit(const ct_model* model, const split_work* split, ct_touch* touch, size_t index,
+                    double* dx) {
     const int* node = touch->is.pair.node;
-    double w = touch->is.eps, y[3], moved[3], F[3] = {0, 0, 0}, change = 0;
+    double w = touch->is.eps, y[3], moved[3], F[3] = {0, 0, 0}, by[3], change = 0;
     for (int k = 0; k < touch->at.count; k++) w += touch->at.w[k] * touch->at.w[k] * split->inverse[node[k]];
     ct_touch_offset(touch, y);
     ct_touch_motion(touch, dx, moved);
+    if (model->tree.ndof) {
+        w += ct_split_links_compliance(&split->links, model, index);
+        ct_split_links_motion(&split->links, model, index, moved);
+    }
     for (int a = 0; a < 3; a++) y[a] += moved[a] - (w - touch->is.eps) * touch->is.force[a];
     if (w > 0) solve_one(touch, y, w, F);
     for (int a = 0; a < 3; a++) {
-        double d = F[a] - touch->is.force[a];
+        double d = by[a] = F[a] - touch->is.force[a];
         for (int k = 0; k < touch->at.count; k++)
             dx[3 * node[k] + a] += split->inverse[node[k]] * touch->at.w[k] * d;
         touch->is.force[a] = F[a];
         change += d * d;
     }
+    if (model->tree.ndof) ct_split_links_push(&split->links, model, index, by);
     return change;
 }
 
-// split->motion and the forces of one iteration.
-static void step_diagonal(const ct_model* model, ct_work* work, double accuracy) {
+// split->motion, the joints' dz and the forces of one iteration.
+static ct_status step_diagonal(const ct_model* model, ct_work* work, double accuracy) {
     split_work* split = work->solver_part;
     ct_contact_work* contact = work->contact;
     double* dx = split->motion;
     for (int i = 0; i < 3 * model->nvert; i++)
         dx[i] = split->inverse[i / 3] * (contact->nodal[i] - work->rho[i]);
-    bool coupled = false;
+    ct_status status = model->tree.ndof ? ct_split_links_begin(&split->links, model, work) : CT_OK;
+    bool coupled = model->tree.ndof > 0;
     for (size_t i = 0; i < contact->count; i++) coupled = coupled || contact->touch[i].is.eps > 0;
-    for (int sweep = 0; sweep < SWEEP_LIMIT; sweep++) {
+    for (int sweep = 0; status == CT_OK && sweep < SWEEP_LIMIT; sweep++) {
         double change = 0;
-        for (size_t i = 0; i < contact->count; i++) change += visit(split, &contact->touch[i], dx);
+        for (size_t i = 0; i < contact->count; i++) change += visit(model, split, &contact->touch[i], i, dx);
         if (!coupled || sqrt(change) <= accuracy) break;
     }
+    return status;
 }
 
 // ---- forces on the whole matrix ------------------------------------------------------------
@@ -310,10 +327,26 @@ static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report
     return CT_OK;
 }
 
+// work->at, by split->motion and the joints' dz.
+static void move(const ct_model* model, ct_work* work) {
+    split_work* split = work->solver_part;
+    if (!model->tree.ndof) {
+        for (int k = 0; k < 3 * model->nvert; k++) work->at.x[k] += split->motion[k];
+        return;
+    }
+    for (int k = 0; k < model->nfree; k++)
+        memcpy(work->d + 3 * k, split->motion + 3 * model->node[k], 3 * sizeof(double));
+    memcpy(work->d + 3 * model->nfree, split->links.dz, (size_t)model->tree.ndof * sizeof(double));
+    ct_projective_turns(model, 1, work->d, split->projective.motion);
+    ct_coords_move(model, &work->at, 1, split->projective.motion, &work->trial);
+    ct_config config = work->at;
+    work->at = work->trial;
+    work->trial = config;
+}
+
 // ---- the solve for known pairs -------------------------------------------------------------
 
 static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_report* report) {
-    const split_work* split = work->solver_part;
     const ct_contact_settings* settings = &model->settings.contact;
     int limit = settings->truncate ? settings->truncate : model->settings.max_iterations;
     ct_status status = CT_OK;
@@ -324,8 +357,9 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
         converged = here.total <= target && ct_contact_depth(work->contact) <= deep;
         if (converged || i == limit || !(here.total <= diverged * (work->reference + here.size))) break;
         if (settings->split == CT_SPLIT_WHOLE) status = step_whole(model, work, report);
-        else step_diagonal(model, work, 0.1 * target);
-        for (int k = 0; k < 3 * model->nvert; k++) work->at.x[k] += split->motion[k];
+        else status = step_diagonal(model, work, 0.1 * target);
+        if (status != CT_OK) break;
+        move(model, work);
         here = evaluate(model, work, report);
         report->iterations++;
     }

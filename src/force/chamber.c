@@ -241,16 +241,23 @@ typedef struct chamber_tet {
     ct_mat3 inverse;                 // Dm^-1
 } chamber_tet;
 
-static void add_element(const chamber_tet* tet, const linear_cell* h, const int* unknown,
-                        ct_block_matrix* matrix) {
-    double own[4][3], slope[CT_CELL_NODES][3] = {{0}};
-    const int* node = tet->node;
+// Gradients of the nodes' shape functions.
+static void slopes_of(const chamber_tet* tet, double slope[CT_CELL_NODES][3]) {
+    double own[4][3];
+    memset(slope, 0, CT_CELL_NODES * sizeof *slope);
     for (int j = 0; j < 3; j++) {
         for (int k = 0; k < 3; k++) own[k + 1][j] = tet->inverse.a[k][j];
         own[0][j] = -(own[1][j] + own[2][j] + own[3][j]);
         for (int a = 0; a < tet->count; a++)
             for (int k = 0; k < 4; k++) slope[a][j] += tet->T[a][k] * own[k][j];
     }
+}
+
+static void add_element(const chamber_tet* tet, const linear_cell* h, const int* unknown,
+                        ct_block_matrix* matrix) {
+    double slope[CT_CELL_NODES][3];
+    const int* node = tet->node;
+    slopes_of(tet, slope);
     // column (b, k) of the element's matrix: the forces when node b moves along k
     for (int b = 0; b < tet->count; b++) {
         double column[CT_CELL_NODES][9];
@@ -307,6 +314,27 @@ void ct_chamber_assemble(const ct_chamber* chamber, const double* activation, co
             if (project) project_cell(&h);
             add_element(&tet[i], &h, unknown, matrix);
         }
+    }
+}
+
+// Each cell is at a distance from the matrices of its volume: k V G^T G.
+static void chambers_laplacian(const void* self, const int* unknown, ct_block_matrix* matrix) {
+    const ct_chamber* chamber = self;
+    for (int slot = 0; slot < chamber->tets.ntet; slot++) {
+        const ct_cell_block* block = &chamber->block[slot / CT_CELL_BLOCK];
+        const int lane = slot % CT_CELL_BLOCK;
+        chamber_tet tet;
+        double g[CT_CELL_NODES][3];
+        tet.count = ct_actuated_nodes(&chamber->tets, cell_of(chamber, slot), tet.node, tet.T);
+        for (int k = 0; k < 9; k++) tet.inverse.a[k / 3][k % 3] = block->inverse[k][lane];
+        slopes_of(&tet, g);
+        for (int a = 0; a < tet.count; a++)
+            for (int b = 0; b <= a; b++) {
+                const double w =
+                    block->stiff[lane] * (g[a][0] * g[b][0] + g[a][1] * g[b][1] + g[a][2] * g[b][2]);
+                const double value[9] = {w, 0, 0, 0, w, 0, 0, 0, w};
+                ct_block_matrix_add(matrix, unknown[tet.node[a]], unknown[tet.node[b]], value);
+            }
     }
 }
 
@@ -375,5 +403,6 @@ const ct_family ct_chamber_family = {.name = "chambers",
                                      .linearise = linearise_chambers,
                                      .product = chambers_product,
                                      .assemble = assemble_chambers,
+                                     .laplacian = chambers_laplacian,
                                      .vjp = chambers_vjp,
                                      .jvp = chambers_jvp};

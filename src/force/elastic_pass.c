@@ -362,6 +362,10 @@ static void solids_jvp(const void* self, void* work, const ct_family_step* step,
     for (int i = 0; i < 3 * dot->solids->nvert; i++) out[i] -= dot->scratch[i];
 }
 
+static void solids_laplacian(const void* self, const int* unknown, ct_block_matrix* matrix) {
+    ct_elastic_assemble_laplacian(self, unknown, matrix);
+}
+
 const ct_family ct_elastic_family = {.name = "solids",
                                      .free = free_solids,
                                      .create_work = create_solids_work,
@@ -371,6 +375,7 @@ const ct_family ct_elastic_family = {.name = "solids",
                                      .linearise = linearise_solids,
                                      .product = solids_product,
                                      .assemble = assemble_solids,
+                                     .laplacian = solids_laplacian,
                                      .rotations = solids_rotations,
                                      .energy = solids_energy,
                                      .vjp = solids_vjp,

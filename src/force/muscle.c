@@ -212,6 +212,19 @@ void ct_muscle_assemble(const ct_muscle* muscle, const double* activation, const
     }
 }
 
+// The energy is k V w/2 |y - r u|^2 with u the unit vector nearest to y.
+static void muscles_laplacian(const void* self, const int* unknown, ct_block_matrix* matrix) {
+    const ct_muscle* muscle = self;
+    for (int e = 0; e < muscle->tets.ntet; e++) {
+        const fibre f = fibre_at(muscle, e);
+        for (int a = 0; a < f.count; a++)
+            for (int b = 0; b <= a; b++) {
+                const double w = f.stiff * f.slope[a] * f.slope[b], value[9] = {w, 0, 0, 0, w, 0, 0, 0, w};
+                ct_block_matrix_add(matrix, unknown[f.node[a]], unknown[f.node[b]], value);
+            }
+    }
+}
+
 // ---- as a family ---------------------------------------------------------------------------
 
 static void free_muscles(void* self) { ct_muscle_free(self); }
@@ -275,5 +288,6 @@ const ct_family ct_muscle_family = {.name = "muscles",
                                     .linearise = linearise_muscles,
                                     .product = muscles_product,
                                     .assemble = assemble_muscles,
+                                    .laplacian = muscles_laplacian,
                                     .vjp = muscles_vjp,
                                     .jvp = muscles_jvp};

@@ -91,6 +91,8 @@ void ct_sheet_product(const ct_sheet* sheet, const ct_sheet_work* work, const do
 // to its positive part.
 void ct_sheet_assemble(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, bool project,
                        const int* unknown, ct_block_matrix* matrix);
+// Adds the constant matrix of projective dynamics, see sheet_laplacian.c; for sheets of projective energy.
+void ct_sheet_laplacian(const ct_sheet* sheet, const int* unknown, ct_block_matrix* matrix);
 // Sets the rotation of the nodes that have triangles, the others stay.
 void ct_sheet_rotations(const ct_sheet* sheet, ct_sheet_work* work, const double* x, double* rotation);
 double ct_sheet_energy(const ct_sheet* sheet, const double* x);

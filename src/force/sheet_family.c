@@ -48,6 +48,10 @@ static void assemble_sheets(const void* self, void* work, const ct_family_step* 
     ct_sheet_assemble(self, work, x, project, unknown, matrix);
 }
 
+static void sheets_laplacian(const void* self, const int* unknown, ct_block_matrix* matrix) {
+    ct_sheet_laplacian(self, unknown, matrix);
+}
+
 static void sheets_rotations(const void* self, void* work, ct_threads* threads, const double* x,
                              double* rotation) {
     ct_sheet_rotations(self, work, x, rotation);
@@ -100,6 +104,7 @@ const ct_family ct_sheet_family = {.name = "sheets",
                                    .product = sheets_product,
                                    .foresee = foresee_sheets,
                                    .assemble = assemble_sheets,
+                                   .laplacian = sheets_laplacian,
                                    .rotations = sheets_rotations,
                                    .energy = sheets_energy,
                                    .vjp = sheets_vjp,

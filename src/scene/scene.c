@@ -171,11 +171,10 @@ static ct_status check_split(const ct_scene* scene, ct_error* error) {
                              "is \"split\", which is an iteration of the solver \"projective\": choose that, "
                              "with bodies of energy "
                              "\"projective\", or the method \"newton\"");
-    if (scene->nlink)
-        return ct_scene_fail(
-            error, "contact.method",
-            "is \"split\", which does not support skeletons, but the scene has links: use the method "
-            "\"newton\"");
+    if (scene->nlink && scene->settings.contact.split == CT_SPLIT_WHOLE)
+        return ct_scene_fail(error, "contact.split",
+                             "is \"whole\", which does not support skeletons, but the scene has links: use "
+                             "\"diagonal\" or \"twice\", or the method \"newton\"");
     return CT_OK;
 }
 
@@ -199,6 +198,46 @@ static ct_status check_integrator(const ct_scene* scene, ct_error* error) {
     return CT_OK;
 }
 
+// What the projective solver knows: squared distances from what elements are projected to.
+static ct_status check_projective_body(const ct_scene_body* body, ct_error* error) {
+    if (body->mesh->mid)
+        return ct_scene_fail(error, "solver.type",
+                             "is \"projective\", which does not support tets of second order, but body "
+                             "\"%s\" has them: use the solver \"newton\"",
+                             body->name);
+    for (int e = 0; e < ct_scene_body_elements(body); e++) {
+        if (body->tet_material[e].damping_stiffness > 0)
+            return ct_scene_fail(error, "solver.type",
+                                 "is \"projective\", which does not support stiffness damping, but body "
+                                 "\"%s\" has it: remove "
+                                 "\"damping\".\"stiffness\", or use the solver \"newton\"",
+                                 body->name);
+        if (body->tet_material[e].energy == CT_ENERGY_PROJECTIVE) continue;
+        if (error) error->element = e;
+        return ct_scene_fail(error, "solver.type",
+                             "is \"projective\", but body \"%s\" has another energy: give it \"energy\": "
+                             "\"projective\", or use the solver \"newton\"",
+                             body->name);
+    }
+    return CT_OK;
+}
+
+static ct_status check_projective(const ct_scene* scene, ct_error* error) {
+    ct_status status = CT_OK;
+    if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
+    for (int i = 0; i < scene->nactuator; i++) {
+        const ct_scene_actuator* actuator = &scene->actuator[i];
+        if (actuator->kind == CT_ACTUATOR_MUSCLE || actuator->kind == CT_ACTUATOR_CHAMBER) continue;
+        return ct_scene_fail(error, "solver.type",
+                             "is \"projective\", which supports muscles and chambers of cells alone, but the "
+                             "scene has \"%s\": use the solver \"newton\"",
+                             actuator->name);
+    }
+    for (int b = 0; status == CT_OK && b < scene->nbody; b++)
+        status = check_projective_body(&scene->body[b], error);
+    return status;
+}
+
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (!scene->nbody && !scene->nlink)
         return ct_scene_fail(error, "bodies", "has no body: a scene needs at least one, or a skeleton");
@@ -207,42 +246,7 @@ ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (!links) links = check_split(scene, error);
     if (!links) links = check_integrator(scene, error);
     if (links) return links;
-    if (scene->settings.solver != CT_SOLVER_PROJECTIVE) return CT_OK;
-    if (scene->nactuator)
-        return ct_scene_fail(
-            error, "solver.type",
-            "is \"projective\", which does not support actuators, but the scene has \"%s\": use the solver "
-            "\"newton\"",
-            scene->actuator[0].name);
-    for (int b = 0; b < scene->nbody; b++) {
-        const ct_scene_body* body = &scene->body[b];
-        if (ct_scene_sheet_size(body))
-            return ct_scene_fail(
-                error, "solver.type",
-                "is \"projective\", which does not support sheets, but body \"%s\" is one: use the solver "
-                "\"newton\"",
-                body->name);
-        if (body->mesh->mid)
-            return ct_scene_fail(error, "solver.type",
-                                 "is \"projective\", which does not support tets of second order, but body "
-                                 "\"%s\" has them: use the solver \"newton\"",
-                                 body->name);
-        for (int e = 0; e < body->mesh->ntet; e++) {
-            if (body->tet_material[e].damping_stiffness > 0)
-                return ct_scene_fail(error, "solver.type",
-                                     "is \"projective\", which does not support stiffness damping, but body "
-                                     "\"%s\" has it: remove "
-                                     "\"damping\".\"stiffness\", or use the solver \"newton\"",
-                                     body->name);
-            if (body->tet_material[e].energy == CT_ENERGY_PROJECTIVE) continue;
-            if (error) error->element = e;
-            return ct_scene_fail(error, "solver.type",
-                                 "is \"projective\", but body \"%s\" has another energy: give it \"energy\": "
-                                 "\"projective\", or use the solver \"newton\"",
-                                 body->name);
-        }
-    }
-    return CT_OK;
+    return check_projective(scene, error);
 }
 
 // -------------------------------------------------------------------------------------------------
