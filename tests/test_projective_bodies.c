@@ -55,7 +55,7 @@ static double difference(const char* rest, const char* contact, int count) {
     }
     print_message("%.1e m of a motion of %.2g m, %.0f iterations a step\n", worst, moved,
                   (double)iterations / count);
-    assert_true(moved > 1e-3);
+    assert_true(moved > 1e-4);
     stop(&s[0]);
     stop(&s[1]);
     return worst / moved;

@@ -14,9 +14,20 @@
 
 typedef double matrix9[9][9];
 
-// U M V^T, as nine numbers.
-static void mode(const ct_svd3* svd, ct_mat3 M, double vector[9]) {
-    ct_mat3_store(vector, ct_mat3_multiply(ct_mat3_multiply(svd->U, M), ct_mat3_transpose(svd->V)));
+// The singular bases of a block of tets: U, then V, lanes together, as the projective energy's linearisation
+// begins.
+typedef struct block_bases {
+    _Alignas(64) double value[CT_LINEAR_PROJECTIVE * CT_BLOCK];
+    bool filled;
+} block_bases;
+
+// vector += scale u_i v_j^T, as nine numbers.
+static void add_mode(const block_bases* bases, int lane, int i, int j, double scale, double vector[9]) {
+    const double *U = bases->value + lane, *V = U + 9 * CT_BLOCK;
+    for (int a = 0; a < 3; a++) {
+        const double u = scale * U[(3 * a + i) * CT_BLOCK];
+        for (int b = 0; b < 3; b++) vector[3 * a + b] += u * V[(3 * b + j) * CT_BLOCK];
+    }
 }
 
 static void multiply9(matrix9 H, const double v[9], double out[9]) {
@@ -32,29 +43,23 @@ static void raise_mode(matrix9 H, double amount, const double v[9]) {
         for (int j = 0; j < 9; j++) H[i][j] += amount * v[i] * v[j];
 }
 
-static void project_pairs(matrix9 H, const ct_svd3* svd) {
+static void project_pairs(matrix9 H, const block_bases* bases, int lane) {
     for (int pair = 0; pair < 3; pair++)
         for (int sign = -1; sign <= 1; sign += 2) {
             const int i = pair == 2, j = pair == 0 ? 1 : 2;
-            ct_mat3 M = {0};
-            M.a[i][j] = sqrt(0.5);
-            M.a[j][i] = sign * sqrt(0.5);
-            double v[9], Hv[9];
-            mode(svd, M, v);
+            double v[9] = {0}, Hv[9];
+            add_mode(bases, lane, i, j, M_SQRT1_2, v);
+            add_mode(bases, lane, j, i, sign * M_SQRT1_2, v);
             multiply9(H, v, Hv);
             const double value = ct_vecn_dot(v, Hv, 9);
             if (value < 0) raise_mode(H, -value, v);
         }
 }
 
-static void project_diagonal(matrix9 H, const ct_svd3* svd) {
-    double axis[3][9];
+static void project_diagonal(matrix9 H, const block_bases* bases, int lane) {
+    double axis[3][9] = {{0}};
     ct_mat3 A, V;
-    for (int i = 0; i < 3; i++) {
-        ct_mat3 M = {0};
-        M.a[i][i] = 1;
-        mode(svd, M, axis[i]);
-    }
+    for (int i = 0; i < 3; i++) add_mode(bases, lane, i, i, 1, axis[i]);
     for (int j = 0; j < 3; j++) {
         double Hv[9];
         multiply9(H, axis[j], Hv);
@@ -76,19 +81,27 @@ static bool is_positive(const double H[9][9]) {
     memcpy(L, H, sizeof L);
     for (int k = 0; k < 9; k++) {
         if (!(L[k][k] > 1e-12 * H[k][k])) return false;
+        const double inverse = 1 / L[k][k];
         for (int i = k + 1; i < 9; i++) {
-            const double share = L[i][k] / L[k][k];
+            const double share = L[i][k] * inverse;
             for (int j = k + 1; j <= i; j++) L[i][j] -= share * L[j][k];
         }
     }
     return true;
 }
 
-static void project_elastic(matrix9 H, ct_mat3 F) {
+static void project_elastic(const ct_elastic* elastic, const ct_elastic_pass* pass, int b, int lane,
+                            block_bases* bases, matrix9 H) {
     if (is_positive((const double(*)[9])H)) return;
-    const ct_svd3 svd = ct_svd3_compute(F);
-    project_pairs(H, &svd);
-    project_diagonal(H, &svd);
+    if (!bases->filled) {
+        ct_elastic_pass undamped = *pass;
+        undamped.rate = NULL;
+        elastic->kernels->linearise[b >= elastic->second][CT_ENERGY_PROJECTIVE](&undamped, b, 1,
+                                                                                bases->value);
+        bases->filled = true;
+    }
+    project_pairs(H, bases, lane);
+    project_diagonal(H, bases, lane);
 }
 
 // Replaces the damping stresses of a block's linearisation by their positive parts.
@@ -162,7 +175,7 @@ typedef struct block_hessian {
     _Alignas(64) double linear[CT_LINEAR_LONGEST * CT_BLOCK];
     _Alignas(64) double value[81 * CT_BLOCK];    // all
     _Alignas(64) double elastic[81 * CT_BLOCK];  // without damping, when projected
-    _Alignas(64) double stress[19 * CT_BLOCK];
+    block_bases bases;
 } block_hessian;
 
 static void block_compute(const ct_elastic* elastic, const ct_elastic_pass* pass, int energy, int b,
@@ -176,7 +189,7 @@ static void block_compute(const ct_elastic* elastic, const ct_elastic_pass* pass
     ct_elastic_pass undamped = *pass;
     undamped.rate = NULL;
     kernels->hessian[energy](&undamped, b, h->linear, h->elastic);
-    kernels->stress[second][energy](&undamped, b, h->stress);
+    h->bases.filled = false;
 }
 
 static void add_block(const ct_elastic* elastic, const ct_elastic_pass* pass, int b, bool project,
@@ -188,9 +201,7 @@ static void add_block(const ct_elastic* elastic, const ct_elastic_pass* pass, in
         for (int i = 0; i < 81; i++)
             H[i / 9][i % 9] = factor * (project ? h->elastic : h->value)[i * CT_BLOCK + lane];
         if (project) {
-            ct_mat3 F;
-            for (int i = 0; i < 9; i++) F.a[i / 3][i % 3] = h->stress[(1 + i) * CT_BLOCK + lane];
-            project_elastic(H, F);
+            project_elastic(elastic, pass, b, lane, &h->bases, H);
             if (pass->rate)
                 for (int i = 0; i < 81; i++)
                     H[i / 9][i % 9] += h->value[i * CT_BLOCK + lane] - h->elastic[i * CT_BLOCK + lane];

@@ -24,12 +24,12 @@ enum { GOOD_SOLVES = 8 };  // solves per step of a factor that fits; more speak 
 
 // When the surplus of solves has cost as much as a factorisation, refactor at the present configuration.
 // The decision depends on the state alone: a replay takes it at the same step.
-static void refresh(const ct_model* model, ct_state* state) {
+static void refresh(const ct_model* model, const ct_work* work, ct_state* state) {
     ct_state_header* header = state->header;
     if (!model->solver->refreshes || header->slow_solves < model->system.refactor_cost) return;
     memcpy(state->x_reference, state->x, 3 * (size_t)model->nvert * sizeof(double));
     memcpy(state->q_reference, state->q, (size_t)model->tree.ncoordinate * sizeof(double));
-    for (int i = 0; i < model->actuators.size; i++) state->actuation_reference[i] = state->actuation[i];
+    for (int i = 0; i < model->actuators.size; i++) state->actuation_reference[i] = work->actuation[i];
     header->reference =
         ct_precondition_reference_stamp(model, state->x_reference, state->actuation_reference);
     header->slow_solves = 0;
@@ -511,7 +511,7 @@ ct_status ct_step(const ct_model* model, ct_work* work, ct_state* state, const d
     if (refuses(model, work, state, &control, report)) return CT_BAD_ARGUMENT;
     memcpy(work->backup, state->header, state->size);
 
-    refresh(model, state);
+    refresh(model, work, state);
     if (!measure_growth(model, work, state)) return CT_OUT_OF_MEMORY;
     ct_blas_begin();
     double time = state->header->time;
