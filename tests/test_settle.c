@@ -148,7 +148,8 @@ static void check_text(const char* text, double tolerance) {
     ct_problem_start(problem, y);
     must(ct_problem_check(problem, y, &def, slices, &error), &error);
     for (int i = 0; i < count; i++)
-        if (!slices[i].passed || (slices[i].slope == slices[i].slope && slices[i].slope < 1.8))
+        // below 1e-8 the differences themselves are rounded by as much
+        if (!slices[i].passed || (slices[i].relative_error > 1e-8 && slices[i].slope < 1.8))
             fail_msg("%s: error %.1e, slope %.2f: gradient %g, difference %g", slices[i].name,
                      slices[i].relative_error, slices[i].slope, slices[i].worst_gradient,
                      slices[i].worst_difference);
