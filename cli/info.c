@@ -309,6 +309,10 @@ static void print_contact(const ct_scene* scene, const ct_model* model, const ct
         printf("\n");
     }
     print_distances(scene, model);
+    for (int i = 0; i < nbody; i++)
+        if (ct_model_is_driven(model, i))
+            printf("    every node of %s is pinned or driven: it passes through obstacles\n",
+                   ct_scene_body_name(scene, i));
 }
 
 // Whether the motion can begin: a line where it cannot, or an entry of the object.

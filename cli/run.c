@@ -87,6 +87,13 @@ static int prepare(simulation* s, const run_options* options) {
             "note: %d tets are slivers (quality below 0.1), which slows the solver down; remeshing helps\n",
             info.sliver_count);
     }
+    for (int i = 0; !options->quiet && s->contact && i < info.nbody; i++)
+        if (info.nbody + info.nobstacle > 1 && ct_model_is_driven(s->model, i))
+            fprintf(
+                stderr,
+                "note: every node of \"%s\" is pinned or driven: it passes through obstacles, and may begin "
+                "inside one\n",
+                ct_model_body_name(s->model, i));
     return CLI_OK;
 }
 

@@ -273,6 +273,12 @@ run info sunk.json --json
 expect '[ $code = 1 ]' '[ "$(value "[\"overlap\"]")" = "$sunk" ]' '[ "$(value "[\"bodies\"][0][\"contact_thickness\"]")" = 0.001 ]' \
     '[ "$(value "[\"obstacles\"][1][\"thickness\"]")" = 0.001 ]' '[ "$(value "[\"contact\"][\"distances\"][1][\"distance\"]")" = 0.001 ]'
 claim info_lists_thicknesses_distances_and_overlaps_in_json
+sed 's/"parameters"/"pins": [{"select": {"all": true}}], "parameters"/' sunk.json > held.json
+run info held.json
+expect '[ $code = 0 ]' '[ "$(tail -1 out)" = "    every node of block is pinned or driven: it passes through obstacles" ]' '! grep -q keep out'
+run run held.json -o held.h5
+expect '[ $code = 0 ]' 'grep -q "^note: every node of \"block\" is pinned or driven: it passes through obstacles" err'
+claim what_is_pinned_everywhere_is_said_to_pass_through_obstacles
 run check sink.json --fresh --json
 expect '[ $code = 0 ]' '[ "$(value "[\"passed\"]")" = True ]' '[ "$(value "[\"fresh\"]")" = True ]' \
     '[ "$(value "[\"max_relative_error\"] < 1e-7")" = True ]' '[ "$(value "[\"slices\"][0][\"slope\"] > 1.7")" = True ]'

@@ -274,8 +274,9 @@ static void compiled_scenes_are_detected(void** state) {
     must(ct_model_create(&model, scene, &error), &error);
     ct_detect* detect = NULL;
     assert_int_equal(ct_detect_create(&detect, &model->collision), CT_OK);
-    assert_true(detect->closed[body] && !detect->driven[body]);
-    for (int c = 1; c < model->collision.ncollider; c++) assert_true(!detect->closed[c] && detect->driven[c]);
+    assert_true(detect->closed[body] && !ct_model_is_driven(model, body));
+    for (int c = 1; c < model->collision.ncollider; c++)
+        assert_true(!detect->closed[c] && ct_model_is_driven(model, c));
     assert_int_equal(detect->nface, model->collision.ntri + 2);
     ct_pairs near = {0};
     assert_int_equal(ct_detect_near(&model->collision, detect, model->geometry.rest, 0, 4e-4, &near), CT_OK);

@@ -56,9 +56,12 @@ CT_API const double* ct_model_body_color(const ct_model* model);         // 3 nb
 // Half the distance that a collider (a body, or nbody + obstacle) keeps from others of its kind, m, given or
 // chosen (ct_body_def, ct_obstacle_def); NAN: there is no such collider.
 CT_API double ct_model_contact_thickness(const ct_model* model, int collider);
+// Every node of its surface is pinned or moves as prescribed, as those of obstacles do: two such pass through
+// one another.
+CT_API bool ct_model_is_driven(const ct_model* model, int collider);
 // The distance that the surfaces of two colliders keep, m: the sum of their thicknesses; a body with itself:
-// that of its self-contact. NAN: they do not touch, by the scene's pairs or because neither is a body, or
-// there is no contact.
+// that of its self-contact. NAN: they do not touch, by the scene's pairs or because both are driven, or there
+// is no contact.
 CT_API double ct_model_contact_distance(const ct_model* model, int a, int b);
 
 #ifdef __cplusplus

@@ -21,6 +21,7 @@ typedef struct ct_collider {
     double color[3];                // for pictures
     bool hidden;                    // not in pictures
     bool sheet;                     // a body without inside
+    bool driven;                    // all of it moves as prescribed
 } ct_collider;
 
 typedef struct ct_plane {

@@ -281,7 +281,8 @@ static bool search_planes(ct_search* s, double time) {
         ct_plane_pose(collision->plane + p, time, point, normal);
         const int b = collision->plane[p].collider;
         for (int a = 0; a < collision->ncollider; a++) {
-            if (!collision->collide[ct_collision_rule(collision, a, b)] || s->detect->driven[a]) continue;
+            if (!collision->collide[ct_collision_rule(collision, a, b)] || collision->collider[a].driven)
+                continue;
             set_distances(s, a, b);
             if (!search_plane(s, p, a, ct_vec3_load(point), ct_vec3_load(normal))) return false;
         }

@@ -14,12 +14,8 @@ static int rigid_of(const ct_collision* collision, const int* node, int count) {
 
 static void set_nodes(ct_detect* detect, const ct_collision* collision) {
     for (int v = 0; v < collision->nvert; v++) detect->node_owner[v] = -1;
-    for (int c = 0; c < collision->ncollider; c++) detect->driven[c] = true;
-    for (int i = 0; i < collision->nnode; i++) {
-        const int v = collision->node[i];
-        detect->node_owner[v] = collision->node_owner[i];
-        if (collision->node_rigid[v] != CT_RIGID_DRIVEN) detect->driven[collision->node_owner[i]] = false;
-    }
+    for (int i = 0; i < collision->nnode; i++)
+        detect->node_owner[collision->node[i]] = collision->node_owner[i];
 }
 
 static void add_face(ct_detect* detect, int a, int b, int c, int owner) {
@@ -167,7 +163,6 @@ ct_status ct_detect_build(ct_detect* detect, const ct_collision* collision) {
     detect->partner = ct_arena_alloc(arena, nvert, sizeof(int));
     detect->face_edge = ct_arena_alloc(arena, 3 * (size_t)collision->ntri, sizeof(int));
     detect->closed = ct_arena_alloc(arena, n, sizeof(bool));
-    detect->driven = ct_arena_alloc(arena, n, sizeof(bool));
     detect->node_box = ct_arena_alloc(arena, nvert, sizeof(ct_box));
     detect->edge_box = ct_arena_alloc(arena, nedge, sizeof(ct_box));
     detect->face_box = ct_arena_alloc(arena, most, sizeof(ct_box));

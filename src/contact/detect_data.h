@@ -71,7 +71,6 @@ typedef struct ct_detect {
     int* partner;                  // nvert, scratch: the pair of a vertex upon another one; -1
     int* face_edge;                // 3 ntri, edges of a triangle
     bool* closed;                  // ncollider: its triangles enclose a volume, with outward normals
-    bool* driven;                  // ncollider: all of it moves as prescribed
     ct_box *node_box, *edge_box, *face_box;  // nvert, nedge, nface
     // ncollider each; those of nodes and edges are up to date where someone has made them so
     ct_bvh *node_tree, *edge_tree, *face_tree;
@@ -99,9 +98,9 @@ static inline bool ct_detect_rigid(const ct_collision* collision, int a, int b) 
 }
 
 // Their colliders collide, and one of them is not driven.
-static inline bool ct_detect_may_touch(const ct_collision* collision, const ct_detect* detect, int a, int b) {
+static inline bool ct_detect_may_touch(const ct_collision* collision, int a, int b) {
     return collision->collide[ct_collision_rule(collision, a, b)] &&
-           !(detect->driven[a] && detect->driven[b]);
+           !(collision->collider[a].driven && collision->collider[b].driven);
 }
 
 // Two primitives have a node in common.

@@ -552,8 +552,7 @@ static bool renew(ct_detect* detect, const ct_collision* collision, int collider
 // There are lists that a collider may be in; planes have none.
 static bool is_listed(const ct_detect* detect, const ct_collision* collision, int collider) {
     for (int b = 0; b < collision->ncollider; b++)
-        if (detect->node_tree[b].count > 0 && ct_detect_may_touch(collision, detect, collider, b))
-            return true;
+        if (detect->node_tree[b].count > 0 && ct_detect_may_touch(collision, collider, b)) return true;
     return false;
 }
 
@@ -571,9 +570,9 @@ ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const
     detect->is_set = false;
     for (int a = 0; status == CT_OK && a < collision->ncollider; a++) {
         for (int b = a + 1; status == CT_OK && b < collision->ncollider; b++)
-            if ((detect->moved[a] || detect->moved[b]) && ct_detect_may_touch(collision, detect, a, b))
+            if ((detect->moved[a] || detect->moved[b]) && ct_detect_may_touch(collision, a, b))
                 status = gather(detect, collision, a, b, false);
-        if (status == CT_OK && ct_detect_may_touch(collision, detect, a, a) &&
+        if (status == CT_OK && ct_detect_may_touch(collision, a, a) &&
             renew(detect, collision, a, true, x, end, last, fresh))
             status = gather(detect, collision, a, a, false);
     }

@@ -380,8 +380,8 @@ static const ct_plane* plane_of(const ct_collision* collision, int collider) {
 
 // The two, one that is not driven first; false: they never touch.
 static bool may_overlap(const ct_collision* collision, const ct_detect* detect, int* a, int* b) {
-    if (!ct_detect_may_touch(collision, detect, *a, *b)) return false;
-    if (!detect->driven[*a]) return true;
+    if (!ct_detect_may_touch(collision, *a, *b)) return false;
+    if (!collision->collider[*a].driven) return true;
     const int first = *a;
     *a = *b;
     *b = first;
@@ -460,7 +460,7 @@ bool ct_overlap_find(const ct_collision* collision, ct_detect* detect, const ct_
     out->pairs = pairs;
     for (int c = 0; !pairs && c < collision->ncollider; c++) {
         const probe p = {.collision = collision, .detect = detect, .x = x, .a = c, .b = c};
-        if (ct_detect_may_touch(collision, detect, c, c) && crosses_itself(&p, out)) return true;
+        if (ct_detect_may_touch(collision, c, c) && crosses_itself(&p, out)) return true;
     }
     return pairs > 0;
 }

@@ -311,6 +311,10 @@ ct_status ct_colliders_hang(ct_model* model) {
         int link = model->tree.node_link[v];
         rigid[v] = link >= 0 ? link : model->row[v] >= 0 ? CT_RIGID_NONE : CT_RIGID_DRIVEN;
     }
-    model->collision.node_rigid = rigid;
+    ct_collision* c = &model->collision;
+    c->node_rigid = rigid;
+    for (int i = 0; i < c->ncollider; i++) c->collider[i].driven = true;
+    for (int i = 0; i < c->nnode; i++)
+        if (rigid[c->node[i]] != CT_RIGID_DRIVEN) c->collider[c->node_owner[i]].driven = false;
     return CT_OK;
 }

@@ -65,11 +65,16 @@ double ct_model_contact_thickness(const ct_model* model, int collider) {
     return is_collider(model, collider) ? model->collision.collider[collider].thickness : NAN;
 }
 
+bool ct_model_is_driven(const ct_model* model, int collider) {
+    return is_collider(model, collider) && model->collision.collider[collider].driven;
+}
+
 double ct_model_contact_distance(const ct_model* model, int a, int b) {
     if (!is_collider(model, a) || !is_collider(model, b)) return NAN;
     const ct_collision* c = &model->collision;
     const bool touch = model->settings.contact.method != CT_CONTACT_METHOD_NONE &&
-                       (a < model->nbody || b < model->nbody) && c->collide[ct_collision_rule(c, a, b)];
+                       c->collide[ct_collision_rule(c, a, b)] &&
+                       !(c->collider[a].driven && c->collider[b].driven);
     return touch ? c->collider[a].thickness + c->collider[b].thickness : NAN;
 }
 

@@ -323,10 +323,12 @@ ct_status ct_scene_set_tet_values(ct_scene* scene, int body, ct_quantity quantit
 // -------------------------------------------------------------------------------------------------
 // Adding a body
 
-// The diagonal of the box around a mesh.
+// The diagonal of the box around a mesh of tets; the root of the area of a sheet.
 static double extent(const ct_mesh* mesh) {
     double sum = 0;
-    for (int a = 0; a < 3; a++) {
+    for (int t = 0; mesh->ntet == 0 && t < mesh->ntri; t++)
+        sum += ct_tri_area(mesh->x, mesh->tri + 3 * (size_t)t);
+    for (int a = 0; mesh->ntet > 0 && a < 3; a++) {
         double lower = INFINITY, upper = -INFINITY;
         for (int v = 0; v < mesh->nvert; v++) {
             lower = fmin(lower, mesh->x[3 * (size_t)v + (size_t)a]);
@@ -348,9 +350,13 @@ static ct_status check_thickness(const ct_body_def* def, ct_error* error) {
                                      : 0,
                  size = def->scale * extent(def->mesh);
     if (thickness <= size) return CT_OK;
-    return ct_scene_fail(error, own ? "contact_thickness" : "material.thickness",
-                         "is %g m, and the body only %g m from end to end: make it thinner%s", thickness,
-                         size, sheet ? ", or a solid of tets" : "");
+    if (sheet)
+        return ct_scene_fail(error, own ? "contact_thickness" : "material.thickness",
+                             "is %g m, and the sheet no larger than a square of %g m: make it thinner, or a "
+                             "solid of tets",
+                             thickness, size);
+    return ct_scene_fail(error, "contact_thickness",
+                         "is %g m, and the body only %g m from end to end: make it thinner", thickness, size);
 }
 
 static ct_status check_def(const ct_scene* scene, const ct_body_def* def, ct_error* error) {
