@@ -60,6 +60,12 @@ static inline size_t ct_collision_rule(const ct_collision* c, int a, int b) {
     return (size_t)c->kind[a] * (size_t)c->nkind + (size_t)c->kind[b];
 }
 
+// Their colliders collide, and one of them is not driven.
+static inline bool ct_collision_may_touch(const ct_collision* collision, int a, int b) {
+    return collision->collide[ct_collision_rule(collision, a, b)] &&
+           !(collision->collider[a].driven && collision->collider[b].driven);
+}
+
 // Pose of a plane at `time`: a point and the normal.
 void ct_plane_pose(const ct_plane* plane, double time, double point[3], double normal[3]);
 

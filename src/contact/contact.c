@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/detect_data.h"
 #include "contact/growth.h"
 #include "math/mat3.h"
 #include "math/quat.h"
@@ -17,20 +18,17 @@ static const double across = 0.9;  // square of the sine of the angle from which
 // ---- memory --------------------------------------------------------------------------------
 
 // Of what can be crushed; infinite for what is driven.
-static double extent_of(const ct_collision* collision, int collider) {
+static double extent_of(const ct_collision* collision, const ct_detect* detect, int collider) {
+    const ct_bvh* nodes = detect->node_tree + collider;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, sum = 0;
-    bool driven = true;
-    for (int i = 0; i < collision->nnode; i++) {
-        int v = collision->node[i];
-        if (collision->node_owner[i] != collider) continue;
-        driven = driven && collision->node_rigid[v] == CT_RIGID_DRIVEN;
+    if (collision->collider[collider].driven) return INFINITY;
+    for (int i = 0; i < nodes->count; i++)
         for (int a = 0; a < 3; a++) {
-            low[a] = fmin(low[a], collision->rest[3 * v + a]);
-            high[a] = fmax(high[a], collision->rest[3 * v + a]);
+            low[a] = fmin(low[a], collision->rest[3 * nodes->item[i] + a]);
+            high[a] = fmax(high[a], collision->rest[3 * nodes->item[i] + a]);
         }
-    }
     for (int a = 0; a < 3; a++) sum += (high[a] - low[a]) * (high[a] - low[a]);
-    return driven ? INFINITY : sqrt(sum);
+    return sqrt(sum);
 }
 
 ct_status ct_contact_work_create(ct_contact_work** out, const ct_collision* collision) {
@@ -53,7 +51,8 @@ ct_status ct_contact_work_create(ct_contact_work** out, const ct_collision* coll
         ct_contact_work_free(contact);
         return status;
     }
-    for (int k = 0; k < collision->ncollider; k++) contact->extent[k] = extent_of(collision, k);
+    for (int k = 0; k < collision->ncollider; k++)
+        contact->extent[k] = extent_of(collision, contact->detect, k);
     for (int k = 0; k < collision->ncollider; k++)
         contact->margin = fmax(contact->margin, 2 * collision->collider[k].thickness);
     contact->room = contact->margin;

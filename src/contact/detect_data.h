@@ -2,6 +2,7 @@
 #ifndef CT_CONTACT_DETECT_DATA_H
 #define CT_CONTACT_DETECT_DATA_H
 
+#include "contact/broad.h"
 #include "contact/collision.h"
 #include "contact/pair.h"
 #include "math/mat3.h"
@@ -80,12 +81,14 @@ typedef struct ct_detect {
     double* own_reach;         // ncollider, m, of rooms in its own frame
     double margin, reach;      // m, of the lists; of rooms in the world
     bool is_set;               // the lists hold in the rooms
+    bool* meshed;              // ncollider: it has nodes, planes have none
     bool* moved;               // ncollider, scratch
     int* fitted;               // ncollider: which rooms the boxes are those of, counted from 1; 0: none
     ct_box* bound;             // ncollider: of the rooms in the world
     ct_key_map list_of;        // of two colliders: index into list
     ct_candidates* list;       // nlist
     size_t nlist, list_capacity;
+    ct_broad broad;    // which lists are made anew
     long gathered;     // how often a list was made anew
     ct_pairs scratch;  // for sorting
 } ct_detect;
@@ -95,12 +98,6 @@ static inline bool ct_detect_rigid(const ct_collision* collision, int a, int b) 
     if (a == CT_RIGID_NONE || b == CT_RIGID_NONE) return false;
     if (a == b) return true;
     return a >= 0 && b >= 0 && (collision->link_parent[a] == b || collision->link_parent[b] == a);
-}
-
-// Their colliders collide, and one of them is not driven.
-static inline bool ct_detect_may_touch(const ct_collision* collision, int a, int b) {
-    return collision->collide[ct_collision_rule(collision, a, b)] &&
-           !(collision->collider[a].driven && collision->collider[b].driven);
 }
 
 // Two primitives have a node in common.

@@ -62,12 +62,14 @@ ct_status ct_lists_build(ct_detect* detect, const ct_collision* collision) {
     detect->bound = ct_arena_alloc(arena, n, sizeof(ct_box));
     detect->fitted = ct_arena_alloc(arena, n, sizeof(int));
     detect->moved = ct_arena_alloc(arena, n, sizeof(bool));
+    detect->meshed = ct_arena_alloc(arena, n, sizeof(bool));
     detect->own_reach = ct_arena_alloc(arena, n, sizeof(double));
     detect->own_node = ct_arena_alloc(arena, 3 * nface, sizeof(int));
     detect->own_edge = ct_arena_alloc(arena, 3 * nface, sizeof(int));
     bool* taken = ct_arena_alloc(arena, nvert, sizeof(bool));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     set_own(detect, collision, taken);
+    for (int c = 0; c < collision->ncollider; c++) detect->meshed[c] = detect->node_tree[c].count > 0;
     for (int c = 0; c < collision->ncollider; c++)
         detect->own_reach[c] = REACH * mean_edge(detect, collision, c);
     return CT_OK;
@@ -78,6 +80,7 @@ void ct_lists_free(ct_detect* detect) {
         for (int k = 0; k < CT_CANDIDATE_KINDS; k++) ct_free(detect->list[i].of[k].item);
     ct_free(detect->list);
     ct_key_map_clear(&detect->list_of);
+    ct_broad_free(&detect->broad);
 }
 
 static void forget(ct_detect* detect, double margin) {
@@ -552,8 +555,26 @@ static bool renew(ct_detect* detect, const ct_collision* collision, int collider
 // There are lists that a collider may be in; planes have none.
 static bool is_listed(const ct_detect* detect, const ct_collision* collision, int collider) {
     for (int b = 0; b < collision->ncollider; b++)
-        if (detect->node_tree[b].count > 0 && ct_detect_may_touch(collision, collider, b)) return true;
+        if (detect->meshed[b] && ct_collision_may_touch(collision, collider, b)) return true;
     return false;
+}
+
+// The lists that may have to be made anew: where a collider moved, of those that are near now and of those
+// that were; and of each with itself.
+static ct_status find_pairs(ct_detect* detect, const ct_collision* collision) {
+    ct_broad* broad = &detect->broad;
+    ct_broad_clear(broad);
+    ct_status status = ct_broad_sweep(broad, collision, detect->bound, detect->meshed, detect->moved);
+    for (size_t k = 0; status == CT_OK && k < detect->nlist; k++) {
+        const int a = detect->list[k].a, b = detect->list[k].b;
+        if (a != b && (detect->moved[a] || detect->moved[b]) &&
+            !ct_box_overlap(detect->bound + a, detect->bound + b))
+            status = ct_broad_note(broad, a, b);
+    }
+    for (int c = 0; status == CT_OK && c < collision->ncollider; c++)
+        if (ct_collision_may_touch(collision, c, c)) status = ct_broad_note(broad, c, c);
+    ct_broad_sort(broad);
+    return status;
 }
 
 ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
@@ -568,13 +589,11 @@ ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const
             is_listed(detect, collision, c) && renew(detect, collision, c, false, x, end, last, fresh);
     }
     detect->is_set = false;
-    for (int a = 0; status == CT_OK && a < collision->ncollider; a++) {
-        for (int b = a + 1; status == CT_OK && b < collision->ncollider; b++)
-            if ((detect->moved[a] || detect->moved[b]) && ct_detect_may_touch(collision, a, b))
-                status = gather(detect, collision, a, b, false);
-        if (status == CT_OK && ct_detect_may_touch(collision, a, a) &&
-            renew(detect, collision, a, true, x, end, last, fresh))
-            status = gather(detect, collision, a, a, false);
+    status = find_pairs(detect, collision);
+    for (size_t i = 0; status == CT_OK && i < detect->broad.count; i++) {
+        const int a = ct_broad_first(detect->broad.pair[i]), b = ct_broad_second(detect->broad.pair[i]);
+        if (a != b || renew(detect, collision, a, true, x, end, last, fresh))
+            status = gather(detect, collision, a, b, false);
     }
     detect->is_set = status == CT_OK;
     return status;

@@ -31,6 +31,9 @@ ct_status ct_overlap_work_create(ct_overlap_work* work, ct_arena* arena, const c
     work->part = ct_arena_alloc(arena, n, sizeof(int));
     work->state = ct_arena_alloc(arena, n, 1);
     work->moved = ct_arena_alloc(arena, 3 * n, sizeof(double));
+    work->box = ct_arena_alloc(arena, (size_t)collision->ncollider, sizeof(ct_box));
+    work->boxed = ct_arena_alloc(arena, (size_t)collision->ncollider, sizeof(bool));
+    work->any = ct_arena_alloc(arena, (size_t)collision->ncollider, sizeof(bool));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     for (size_t v = 0; v < n; v++) work->part[v] = -1;
     for (int i = 0; i < collision->nnode; i++) work->part[collision->node[i]] = collision->node[i];
@@ -378,29 +381,28 @@ static const ct_plane* plane_of(const ct_collision* collision, int collider) {
     return NULL;
 }
 
-// The two, one that is not driven first; false: they never touch.
-static bool may_overlap(const ct_collision* collision, const ct_detect* detect, int* a, int* b) {
-    if (!ct_detect_may_touch(collision, *a, *b)) return false;
-    if (!collision->collider[*a].driven) return true;
-    const int first = *a;
-    *a = *b;
-    *b = first;
-    return true;
-}
-
 static bool pair_overlaps(probe* p, double time, ct_overlap* out) {
     const ct_plane* plane = plane_of(p->collision, p->b);
     return plane ? below_plane(p, plane, time, out) : overlap_now(p) && measure(p, out);
 }
 
-// Their boxes are: trees are fitted to x by the caller. Planes have none, and those of spheres and capsules
-// are of their axes.
-static bool are_apart(const ct_collision* collision, const ct_detect* detect, int a, int b) {
-    const ct_bvh *of_a = detect->face_tree + a, *of_b = detect->face_tree + b;
-    if (!of_a->count || !of_b->count || collision->collider[a].radius > 0 ||
-        collision->collider[b].radius > 0)
-        return false;
-    return !ct_box_overlap(&of_a->node[0].box, &of_b->node[0].box);
+// Pairs that may overlap; trees are fitted to x by the caller. Planes have no boxes, and those of spheres and
+// capsules are of their axes: these are compared with all.
+static ct_status find_pairs(const ct_collision* collision, ct_detect* detect, const ct_overlap_work* work) {
+    const int n = collision->ncollider;
+    ct_broad_clear(&detect->broad);
+    for (int c = 0; c < n; c++) {
+        work->boxed[c] = detect->face_tree[c].count && !(collision->collider[c].radius > 0);
+        work->any[c] = true;
+        if (work->boxed[c]) work->box[c] = detect->face_tree[c].node[0].box;
+    }
+    ct_status status = ct_broad_sweep(&detect->broad, collision, work->box, work->boxed, work->any);
+    for (int a = 0; a < n; a++)
+        for (int b = 0; !work->boxed[a] && status == CT_OK && b < n; b++)
+            if ((work->boxed[b] || a < b) && ct_collision_may_touch(collision, a, b))
+                status = ct_broad_note(&detect->broad, a, b);
+    ct_broad_sort(&detect->broad);
+    return status;
 }
 
 typedef struct own_crossing {
@@ -447,20 +449,20 @@ bool ct_overlap_find(const ct_collision* collision, ct_detect* detect, const ct_
                      const double* x, double time, ct_overlap* out) {
     int pairs = 0;
     for (int c = 0; c < collision->ncollider; c++) fit(detect, collision, c, x);
-    for (int i = 0; i < collision->ncollider; i++)
-        for (int j = i + 1; j < collision->ncollider; j++) {
-            int a = i, b = j;
-            ct_overlap found;
-            if (are_apart(collision, detect, a, b)) continue;
-            if (!may_overlap(collision, detect, &a, &b)) continue;
-            probe p = {.collision = collision, .detect = detect, .work = work, .x = x, .a = a, .b = b};
-            if (!pair_overlaps(&p, time, pairs ? &found : out)) continue;
-            pairs++;
-        }
+    if (find_pairs(collision, detect, work)) return *out = (ct_overlap){0}, true;
+    for (size_t i = 0; i < detect->broad.count; i++) {
+        const int first = ct_broad_first(detect->broad.pair[i]),
+                  second = ct_broad_second(detect->broad.pair[i]);
+        const bool turned = collision->collider[first].driven;  // the one that is not comes first
+        ct_overlap found;
+        probe p = {.collision = collision, .detect = detect, .work = work, .x = x};
+        p.a = turned ? second : first, p.b = turned ? first : second;
+        pairs += pair_overlaps(&p, time, pairs ? &found : out);
+    }
     out->pairs = pairs;
     for (int c = 0; !pairs && c < collision->ncollider; c++) {
         const probe p = {.collision = collision, .detect = detect, .x = x, .a = c, .b = c};
-        if (ct_detect_may_touch(collision, c, c) && crosses_itself(&p, out)) return true;
+        if (ct_collision_may_touch(collision, c, c) && crosses_itself(&p, out)) return true;
     }
     return pairs > 0;
 }
@@ -480,6 +482,10 @@ void ct_overlap_explain(const ct_collision* collision, const ct_overlap* overlap
     const double *at = overlap->position, *d = overlap->direction;
     char nodes[96], others[48] = "";
     name_nodes(overlap, nodes, sizeof nodes);
+    if (!overlap->pairs) {
+        snprintf(text, size, "out of memory while looking for bodies that overlap");
+        return;
+    }
     if (overlap->a == overlap->b) {
         snprintf(text, size,
                  "the surface of \"%.32s\" passes through itself at %.3g %.3g %.3g%s: mend the mesh, or "

@@ -12,13 +12,14 @@
 #ifndef CT_CONTACT_OVERLAP_H
 #define CT_CONTACT_OVERLAP_H
 
+#include "contact/broad.h"
 #include "contact/detect.h"
 
 typedef struct ct_overlap {
     // colliders, a one that is not driven; the same: its surface passes through itself, and what is said of
     // depth is 0
     int a, b;
-    int pairs;            // of colliders that overlap, this one included
+    int pairs;            // of colliders that overlap, this one included; 0: there was no memory to look
     int nnode, node[5];   // where: a node, or an edge and a triangle; none: nearest to a round obstacle
     double position[3];   // m
     double depth;         // m
@@ -30,6 +31,8 @@ typedef struct ct_overlap_work {
     int* part;             // nvert: the lowest node that edges connect it with, -1: not on a surface
     unsigned char* state;  // nvert, of parts, scratch
     double* moved;         // 3 nvert, scratch
+    ct_box* box;           // ncollider: of their triangles, where they have boxes
+    bool *boxed, *any;     // ncollider: they have; true
 } ct_overlap_work;
 
 ct_status ct_overlap_work_create(ct_overlap_work* work, ct_arena* arena, const ct_collision* collision);
