@@ -11,6 +11,11 @@ int cuttle_bench_skeleton(int argc, char** argv);
 int cuttle_bench_contact(int argc, char** argv);
 int cuttle_bench_accuracy(int argc, char** argv);
 int cuttle_bench_energy(int argc, char** argv);
+int cuttle_bench_baseline(int argc, char** argv);
+
+// Seconds of `threads` threads that work together: CPU time of this one where it is alone, so that what else
+// runs on the machine does not count, and wall-clock time otherwise.
+static inline double bench_clock(int threads) { return threads == 1 ? ct_profile_cpu() : cli_seconds(); }
 
 // Fills the scene with a beam of about `tets` tets, clamped at one end, under gravity.
 ct_status bench_beam(ct_scene* scene, int tets, ct_energy energy, ct_solver solver, int threads,

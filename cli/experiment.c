@@ -17,10 +17,12 @@
 const experiment_method experiment_methods[EXPERIMENT_METHODS] = {
     {"gradient", "gradient", CT_METHOD_LBFGS},
     {"cmaes", "CMA-ES", CT_METHOD_CMAES},
-    {"evolution", "evolution", CT_METHOD_EVOLUTION},
+    {"evolution", "evolution (for LEAP)", CT_METHOD_EVOLUTION},
     {"bobyqa", "BOBYQA", CT_METHOD_BOBYQA},
     {"nelder_mead", "Nelder-Mead", CT_METHOD_NELDER_MEAD},
 };
+
+#define BRIDGE_DIFFERS "our own mesh and material; steps of 0.02 s, damped, gravity 9.81 m/s^2"
 
 static const experiment_kind kinds[] = {
     {.name = "suspension_bridge",
@@ -33,7 +35,8 @@ static const experiment_kind kinds[] = {
      .color = "displacement",
      .range = {0, 0.4},
      .forward = 160,
-     .backward = 120},
+     .backward = 120,
+     .differs = BRIDGE_DIFFERS},
     {.name = "arch_bridge",
      .title = "Arch bridge",
      .paper = "about 10 iterations; the other methods not in 100",
@@ -44,7 +47,8 @@ static const experiment_kind kinds[] = {
      .color = "displacement",
      .range = {0, 0.3},
      .forward = 650,
-     .backward = 680},
+     .backward = 680,
+     .differs = BRIDGE_DIFFERS},
     {.name = "gripper",
      .title = "Gripper",
      .paper = "10 episodes; CMA-ES 200, PPO 500",
@@ -60,7 +64,21 @@ static const experiment_kind kinds[] = {
      .color = "activation",
      .range = {0, 1},
      .forward = 150,
-     .backward = 1430},
+     .backward = 1430,
+     .differs = "our own mesh; 8 s in steps of 0.02 s instead of 2 s in steps of 1/200 s, softer flesh "
+                "(0.06 instead of 0.2 MPa); 64 activations per step instead of 4 wave numbers for each of 16 "
+                "muscles"},
+    {.name = "octopus_paper",
+     .title = "Octopus, the paper's step",
+     .paper = "50 episodes; the other methods not in 500",
+     .episodes = 500,
+     .noise = 0.05,
+     .color = "activation",
+     .range = {0, 1},
+     .forward = 150,
+     .backward = 1430,
+     .differs = "our own mesh and muscles; time step, number of steps, Young's modulus, Poisson's ratio and "
+                "the muscles' stiffness are the paper's"},
     {.name = "fish",
      .title = "Fish",
      .paper = "about 50 episodes; the other methods not in 500",
@@ -68,15 +86,16 @@ static const experiment_kind kinds[] = {
      .noise = 0.05,
      .color = "body",
      .forward = 1130,
-     .backward = 11500},
+     .backward = 11500,
+     .differs = "our own mesh, skeleton and material; steps of 0.02 s"},
 };
 enum { NKIND = sizeof kinds / sizeof kinds[0], MOST = 16 };
 
 static const char overview[] =
-    "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, fish, humanoid, cloth, "
-    "all, "
-    "or a scene with parameters\n"
-    "and an objective (FILE.json). humanoid compares a soft body with bones and torques found by gradients "
+    "EXPERIMENT is bridges (suspension_bridge and arch_bridge), gripper, octopus, octopus_paper (steps of "
+    "1/200 s, stiffer), fish,\n"
+    "humanoid, cloth, all, or a scene with parameters and an objective (FILE.json). humanoid compares a soft "
+    "body with bones and torques found by gradients "
     "with the same without\n"
     "bones, as one rigid body and with passive bones, from --seeds starts; cloth a soft ball on a sheet with "
     "a rigid ball.\n"
@@ -173,8 +192,9 @@ static int add_comparisons(const compare_kind** list, int count, const char* nam
 
 static int choose(const cli_usage* usage, const char** arguments, int narguments, choice* list, int* count,
                   const compare_kind** compared, int* ncompared) {
-    static const char* const names[] = {"bridges", "suspension_bridge", "arch_bridge", "gripper", "octopus",
-                                        "fish",    "humanoid",          "cloth",       "all"};
+    static const char* const names[] = {
+        "bridges", "suspension_bridge", "arch_bridge", "gripper", "octopus", "octopus_paper",
+        "fish",    "humanoid",          "cloth",       "all"};
     enum { NNAME = sizeof names / sizeof names[0] };
     *count = *ncompared = 0;
     for (int i = 0; i < narguments; i++) {
@@ -191,7 +211,7 @@ static int choose(const cli_usage* usage, const char** arguments, int narguments
             const char* near = cli_nearest(arguments[i], names, NNAME);
             return cli_bad_usage(usage,
                                  "there is no experiment '%s'%s%s%s: choose bridges, gripper, octopus, "
-                                 "fish, humanoid, cloth or all, or a scene FILE.json",
+                                 "octopus_paper, fish, humanoid, cloth or all, or a scene FILE.json",
                                  arguments[i], near ? "; did you mean '" : "", near ? near : "",
                                  near ? "'?" : "");
         }

@@ -36,6 +36,7 @@ typedef struct experiment_kind {
     bool no_mark;       // the target is no place to be shown
     // ms per step of the paper's code on the machine of docs/experiments.md; 0: unknown
     double forward, backward;
+    const char* differs;  // from what the paper's code was timed with; NULL: nothing is said
 } experiment_kind;
 
 typedef struct experiment_options {

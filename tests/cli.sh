@@ -217,6 +217,10 @@ run bench memory "$source/scenes/suspension_bridge.json" --json
 expect '[ $code = 0 ]' '[ "$(value "[\"results\"][7][\"peak_memory_mb\"] > 0")" = True ]' \
     '[ "$(value "[\"results\"][7][\"gradient_identical\"]")" = True ]'
 claim bench_memory_replays_the_same_gradient
+run bench baseline --json --scenes "$source/scenes" --only suspension_bridge --seconds 0.05
+expect '[ $code = 0 ]' '[ "$(value "[\"scenes\"][0][\"ratio\"] > 1")" = True ]' \
+    '[ "$(value "[\"scenes\"][0][\"gradient\"][\"fixed_point_iterations\"] > 10")" = True ]'
+claim bench_baseline_compares_both_methods
 run bench contact --part scenes --only block_rest --steps 2
 expect '[ $code = 0 ]' 'grep -q "^| block_rest  *|  *2 |" out'; claim bench_contact_compares_with_free_steps
 run bench contact --part scenes --only nothing

@@ -23,9 +23,9 @@ static ct_scene* scene_at(const char* text, double tolerance) {
 }
 
 // Ends of both solvers after some steps; returns the distance, as a part of the motion.
-static double difference(const char* rest, const char* contact, int count) {
+static double difference_by(const char* rest, const char* split, const char* contact, int count) {
     static const char* const begin[2] = {SOLVER("newton"), SOLVER("projective")};
-    static const char* const method[2] = {"'newton'", "'split', 'split': 'diagonal'"};
+    const char* const method[2] = {"'newton'", split};
     sim s[2];
     long iterations = 0;
     double worst = 0, moved = 0;
@@ -59,6 +59,10 @@ static double difference(const char* rest, const char* contact, int count) {
     stop(&s[0]);
     stop(&s[1]);
     return worst / moved;
+}
+
+static double difference(const char* rest, const char* contact, int count) {
+    return difference_by(rest, "'split', 'split': 'diagonal'", contact, count);
 }
 
 static void muscles_end_where_newton_does(void** state) {
@@ -110,6 +114,37 @@ static void sheets_slide_where_newton_lets_them(void** state) {
     assert_true(difference(text, "'friction': 0.3", REPEAT(4, 1)) < 1e-5);
 }
 
+// On a plane the nodes are all that touches.
+static void nodes_of_cloth_slide_where_newton_lets_them(void** state) {
+    char text[3000];
+    snprintf(text, sizeof text, CLOTH "'up': 'z'", 0.3, 1e-3);
+    assert_true(difference_by(text, "'split', 'split': 'nodes'", "'friction': 0.3", REPEAT(4, 1)) < 1e-5);
+}
+
+// A brick that is smaller than a cell of the sheet falls through where nodes alone are looked at, and lies on
+// it otherwise.
+static void what_is_small_passes_between_nodes(void** state) {
+    for (int k = 0; k < 2; k++) {
+        char text[3000];
+        snprintf(text, sizeof text,
+                 "{'time_step': 0.01, 'gravity': [0, 0, -9.81], 'up': 'z', 'solver': {'type': '%s', "
+                 "'max_iterations': 50000}, 'contact': {'method': %s}, 'bodies': [{'name': 'cloth', 'sheet': "
+                 "{'size': [0.4, 0.4], 'cells': [1, 1]}, 'material': {'energy': 'projective', 'young': 1e6, "
+                 "'poisson': 0.3, 'density': 300, 'thickness': 1e-3}}, {'name': 'brick', 'box': {'size': "
+                 "[0.05, 0.05, 0.05], 'cells': [1, 1, 1]}, 'translate': [0.25, 0.1, 0.02], 'material': "
+                 "{'energy': 'projective', 'young': 1e5, 'density': 200}}], 'pins': [{'select': {'body': "
+                 "'cloth', 'all': true}}], 'skeletons': [{'name': 's', 'links': [{'name': 'core', 'nodes': "
+                 "{'body': 'brick', 'all': true}, 'joint': {'type': 'free'}}]}]}",
+                 k ? "projective" : "newton", k ? "'split', 'split': 'nodes'" : "'newton'");
+        sim s = start(scene_at(text, 1e-6), 1);
+        steps(&s, 20);
+        double lowest = ct_state_positions(s.state)[3 * (node_count(&s) - 1) + 2];
+        if (k) assert_true(lowest < -0.05);
+        else assert_true(lowest > 0);
+        stop(&s);
+    }
+}
+
 // A block with a bone inside that reaches its sole, and a second one that a hinge holds.
 static void bones_slide_where_newton_lets_them(void** state) {
     char text[3000];
@@ -144,6 +179,8 @@ int main(void) {
         cmocka_unit_test(sheets_end_where_newton_does),
         cmocka_unit_test(sheets_with_bones_end_where_newton_does),
         cmocka_unit_test(sheets_slide_where_newton_lets_them),
+        cmocka_unit_test(nodes_of_cloth_slide_where_newton_lets_them),
+        cmocka_unit_test(what_is_small_passes_between_nodes),
         cmocka_unit_test(bones_slide_where_newton_lets_them),
         cmocka_unit_test(what_has_no_projection_is_refused),
     };

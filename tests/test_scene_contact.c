@@ -52,7 +52,7 @@ static void contact_settings_are_checked(void** unused) {
         ct_contact_settings contact;
         const char* path;
     } bad[] = {{{(ct_contact_method)3, CT_SPLIT_MASS, 0.5, 8, 0}, "contact.method"},
-               {{CT_CONTACT_METHOD_SPLIT, (ct_split)4, 0.5, 8, 0}, "contact.split"},
+               {{CT_CONTACT_METHOD_SPLIT, (ct_split)5, 0.5, 8, 0}, "contact.split"},
                {{CT_CONTACT_METHOD_NEWTON, CT_SPLIT_MASS, -0.1, 8, 0}, "contact.friction"},
                {{CT_CONTACT_METHOD_NEWTON, CT_SPLIT_MASS, NAN, 8, 0}, "contact.friction"},
                {{CT_CONTACT_METHOD_NEWTON, CT_SPLIT_MASS, 0.5, 0, 0}, "contact.max_passes"},

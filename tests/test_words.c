@@ -14,7 +14,7 @@ typedef const char* (*name_function)(int);
     X(ct_integrator, CT_INTEGRATOR_MIDPOINT)                                                                 \
     X(ct_solver, CT_SOLVER_PROJECTIVE)                                                                       \
     X(ct_contact_method, CT_CONTACT_METHOD_SPLIT)                                                            \
-    X(ct_split, CT_SPLIT_WHOLE)                                                                              \
+    X(ct_split, CT_SPLIT_NODES)                                                                              \
     X(ct_select_kind, CT_SELECT_NOT)                                                                         \
     X(ct_force_kind, CT_FORCE_ACCELERATION)                                                                  \
     X(ct_obstacle_kind, CT_OBSTACLE_MESH)                                                                    \

@@ -170,7 +170,9 @@ typedef enum ct_split {
     CT_SPLIT_DIAGONAL,  // M + h^2 D, the paper's
     CT_SPLIT_TWICE,     // M + 2 h^2 D
     // M + h^2 L, not split: local/global steps with contact on the compliance of their matrix
-    CT_SPLIT_WHOLE
+    CT_SPLIT_WHOLE,
+    CT_SPLIT_NODES  // nodes of sheets alone, on M; the global step on M + h^2 L (Ly et al. 2020); may be
+                    // crossed
 } ct_split;
 // Its word in scene files and messages, "mass", ...; NULL: not one of them.
 CT_API const char* ct_split_name(ct_split split);

@@ -217,9 +217,8 @@ static bool solve_joints(const ct_model* model, const ct_work* work, const ct_pr
     return info == 0;
 }
 
-// work->d = H^-1 k.
-static bool global_step(const ct_model* model, ct_work* work, ct_projective_work* own,
-                        ct_step_report* report) {
+bool ct_projective_global(const ct_model* model, ct_work* work, ct_projective_work* own,
+                          ct_step_report* report) {
     size_t nfree = (size_t)model->nfree;
     double *k_d = own->right, *y = own->answer, *t = own->block_product;
     bool solved = true;
@@ -280,7 +279,7 @@ ct_status ct_projective_solve(const ct_model* model, ct_work* work, ct_projectiv
                               ct_step_report* report) {
     ct_solve_point here = ct_solve_begin(model, work, report);
     for (int i = 0; here.norm > work->target && i < model->settings.max_iterations; i++) {
-        if (!isfinite(here.norm) || !global_step(model, work, own, report)) return CT_NOT_CONVERGED;
+        if (!isfinite(here.norm) || !ct_projective_global(model, work, own, report)) return CT_NOT_CONVERGED;
         here = update(model, work, own, &here, report);
         report->iterations++;
     }

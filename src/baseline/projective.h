@@ -28,6 +28,10 @@ ct_status ct_projective_work_init(ct_projective_work* own, ct_arena* arena, cons
 
 // out = length d with the turns of joints projected: by atan of their size in place of their size.
 void ct_projective_turns(const ct_model* model, double length, const double* d, double* out);
+// work->d = H^-1 k for the imbalance in work->rho and work->r. False: the joints' matrix is not positive
+// definite.
+bool ct_projective_global(const ct_model* model, ct_work* work, ct_projective_work* own,
+                          ct_step_report* report);
 // A (sub-)step without contact; see ct_solver_row.
 ct_status ct_projective_solve(const ct_model* model, ct_work* work, ct_projective_work* own,
                               ct_step_report* report);

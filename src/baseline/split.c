@@ -18,6 +18,12 @@
 //
 // CT_SPLIT_WHOLE does not split: A = c^2 M + L, factored once, and the friction problem is solved on its
 // dense compliance W = J_c A^-1 J_c^T, from columns of A^-1 that are kept.
+//
+// CT_SPLIT_NODES is the contact of cloth alone (Ly et al. 2020): nodes of sheets against faces, nothing else.
+// Forces follow from each node's law against its mass, as if the rest of the imbalance stayed as it is,
+//     n g + P u = y + (w/A) (F' - F),   A = c^2 M,
+// and the global step is that of projective dynamics with these forces. What passes between nodes is not
+// looked at.
 #include "baseline/split.h"
 
 #include <math.h>
@@ -48,6 +54,7 @@ typedef struct split_work {
     double* motion;             // 3 nvert: x' - x, of links' nodes 0
     double* pulled;             // nunknown: B^T J_c^T F
     ct_split_links links;
+    unsigned char* cloth;  // nvert, a node of a sheet that is free
     // CT_SPLIT_WHOLE
     int* column_of;  // nvert: which column, -1: none yet
     double* column;  // nfree each, rows as in the matrix
@@ -72,10 +79,13 @@ static ct_status create_work(void** out, const ct_model* model) {
     split->diagonal = ct_arena_alloc(&split->arena, nvert, sizeof(double));
     split->inverse = ct_arena_alloc(&split->arena, nvert, sizeof(double));
     split->motion = ct_arena_alloc(&split->arena, 3 * nvert, sizeof(double));
+    split->cloth = ct_arena_alloc(&split->arena, nvert, 1);
     split->pulled = ct_arena_alloc(&split->arena, (size_t)model->nunknown, sizeof(double));
     split->column_of = ct_arena_alloc(&split->arena, nvert, sizeof(int));
     split->unit = ct_arena_alloc(&split->arena, 3 * nfree, sizeof(double));
     split->answer = ct_arena_alloc(&split->arena, 3 * nfree, sizeof(double));
+    for (int i = 0; !split->arena.failed && i < 3 * model->ntri; i++)
+        split->cloth[model->geometry.tri[i]] = model->row[model->geometry.tri[i]] >= 0;
     ct_status status = split->arena.failed ? CT_OUT_OF_MEMORY : ct_friction_work_create(&split->friction);
     if (status == CT_OK) status = ct_split_links_init(&split->links, &split->arena, model);
     return status == CT_OK ? ct_projective_work_init(&split->projective, &split->arena, model) : status;
@@ -106,8 +116,10 @@ static const ct_scalar_factor* whole_of(const ct_model* model) {
 static void prepare(const ct_model* model, ct_work* work) {
     split_work* split = work->solver_part;
     if (split->version != model->version) {
-        ct_block_matrix_clear(&split->laplacian);
-        ct_families_laplacian(&model->families, model->row, &split->laplacian);
+        if (model->nfree) {
+            ct_block_matrix_clear(&split->laplacian);
+            ct_families_laplacian(&model->families, model->row, &split->laplacian);
+        }
         for (int v = 0; v < model->nvert; v++) {
             split->diagonal[v] =
                 model->row[v] >= 0 ? split->laplacian.value[9 * (size_t)split->laplacian.start[model->row[v]]]
@@ -327,6 +339,16 @@ static ct_status step_whole(const ct_model* model, ct_work* work, ct_step_report
     return CT_OK;
 }
 
+// work->at, along work->d.
+static void move_along(const ct_model* model, ct_work* work) {
+    split_work* split = work->solver_part;
+    ct_projective_turns(model, 1, work->d, split->projective.motion);
+    ct_coords_move(model, &work->at, 1, split->projective.motion, &work->trial);
+    ct_config config = work->at;
+    work->at = work->trial;
+    work->trial = config;
+}
+
 // work->at, by split->motion and the joints' dz.
 static void move(const ct_model* model, ct_work* work) {
     split_work* split = work->solver_part;
@@ -337,11 +359,39 @@ static void move(const ct_model* model, ct_work* work) {
     for (int k = 0; k < model->nfree; k++)
         memcpy(work->d + 3 * k, split->motion + 3 * model->node[k], 3 * sizeof(double));
     memcpy(work->d + 3 * model->nfree, split->links.dz, (size_t)model->tree.ndof * sizeof(double));
-    ct_projective_turns(model, 1, work->d, split->projective.motion);
-    ct_coords_move(model, &work->at, 1, split->projective.motion, &work->trial);
-    ct_config config = work->at;
-    work->at = work->trial;
-    work->trial = config;
+    move_along(model, work);
+}
+
+// ---- nodes of cloth ------------------------------------------------------------------------
+
+// Keeps the touches of single nodes of sheets.
+static void keep_nodes(const split_work* split, ct_contact_work* contact) {
+    size_t count = 0;
+    for (size_t i = 0; i < contact->count; i++) {
+        const ct_pair* pair = &contact->touch[i].is.pair;
+        bool single = pair->type == CT_CONTACT_TYPE_VERTEX_FACE || pair->type == CT_CONTACT_TYPE_PLANE;
+        if (single && split->cloth[pair->node[0]]) contact->touch[count++] = contact->touch[i];
+    }
+    contact->count = count;
+}
+
+static ct_status step_nodes(const ct_model* model, ct_work* work, ct_step_report* report) {
+    split_work* split = work->solver_part;
+    ct_contact_work* contact = work->contact;
+    for (size_t i = 0; i < contact->count; i++) {
+        ct_touch* touch = &contact->touch[i];
+        const int v = touch->is.pair.node[0];
+        double w = touch->is.eps + split->inverse[v], y[3], F[3];
+        ct_touch_offset(touch, y);
+        for (int a = 0; a < 3; a++) y[a] -= split->inverse[v] * touch->is.force[a];
+        solve_one(touch, y, w, F);
+        memcpy(touch->is.force, F, sizeof F);
+    }
+    ct_contact_forces(contact);
+    ct_coords_pull(model, work, &work->at, contact->nodal, split->pulled);
+    for (int i = 0; i < model->nunknown; i++) work->r[i] -= split->pulled[i];
+    for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] -= contact->nodal[i];
+    return ct_projective_global(model, work, &split->projective, report) ? CT_OK : CT_SINGULAR;
 }
 
 // ---- the solve for known pairs -------------------------------------------------------------
@@ -356,10 +406,12 @@ static ct_status solve_known(const ct_model* model, ct_work* work, ct_step_repor
         double target = target_of(model, work, &here);
         converged = here.total <= target && ct_contact_depth(work->contact) <= deep;
         if (converged || i == limit || !(here.total <= diverged * (work->reference + here.size))) break;
-        if (settings->split == CT_SPLIT_WHOLE) status = step_whole(model, work, report);
+        if (settings->split == CT_SPLIT_NODES) status = step_nodes(model, work, report);
+        else if (settings->split == CT_SPLIT_WHOLE) status = step_whole(model, work, report);
         else status = step_diagonal(model, work, 0.1 * target);
         if (status != CT_OK) break;
-        move(model, work);
+        if (settings->split == CT_SPLIT_NODES) move_along(model, work);
+        else move(model, work);
         here = evaluate(model, work, report);
         report->iterations++;
     }
@@ -379,20 +431,23 @@ static ct_status solve(const ct_model* model, ct_work* work, const ct_state* sta
     bool again = true, stuck = false;
     ct_contact_solve_begin(model, work, state, time, h);
     prepare(model, work);
+    const bool nodes = model->settings.contact.split == CT_SPLIT_NODES;
     ct_status status = ct_contact_find(&model->collision, contact, end);
+    if (nodes) keep_nodes(split, contact);
     if (status == CT_OK && contact->count) ct_solve_begin(model, work, report);
     for (int pass = 1; status == CT_OK && again; pass++) {
         if (pass > model->settings.contact.max_passes) return CT_NOT_CONVERGED;
         status = contact->count ? solve_known(model, work, report)
                                 : ct_projective_solve(model, work, &split->projective, report);
         report->passes = pass;
-        if (status == CT_OK)
+        again = false;
+        if (status == CT_OK && !nodes)
             status = ct_contact_certify(&model->collision, contact, work->at.x, end, &again, &stuck);
     }
     if (status == CT_OK && stuck) status = CT_NOT_CONVERGED;
     if (status == CT_OK) ct_contact_classify(contact);
     if (status != CT_OK) return status;
-    int crossings = ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL);
+    int crossings = nodes ? 0 : ct_detect_intersections(&model->collision, contact->detect, work->at.x, NULL);
     if (crossings) return crossings < 0 ? CT_OUT_OF_MEMORY : CT_NOT_CONVERGED;
     ct_contact_forces(contact);
     return ct_contact_report(contact, work->at.x, report);

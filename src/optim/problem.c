@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "step/refuse.h"
@@ -310,12 +311,16 @@ ct_status ct_problem_evaluate(ct_problem* problem, const double* y, double* loss
 
     evaluation e = {.problem = problem};
     const double* controls;
+    const double begun = ct_clock_thread();
     ct_status status = check_vector(problem, y, error);
     if (status == CT_OK) status = apply(problem, y, &controls, &report->refactored, error);
     ct_objective_begin(problem->objective);
     if (status == CT_OK) status = go_forward(problem, &e, controls, &report->forward, error);
+    double turned = ct_clock_thread();
     if (status == CT_OK && gradient)
         status = go_backward(problem, &e, y, controls, gradient, &report->backward, error);
+    problem->forward_seconds = turned - begun;
+    problem->backward_seconds = gradient ? ct_clock_thread() - turned : 0;
     report->tape_bytes = ct_tape_bytes(problem->tape);
     if (status == CT_OK) *loss = e.loss;
     if (status == CT_OK && ct_objective_term_count(problem->objective) > 0) report->measure = sqrt(e.first);

@@ -16,6 +16,8 @@ struct ct_problem {
     bool fresh;         // the model was built with the values of y (optim/fresh.h)
     ct_term term;       // the user's own term, NULL: none
     void* term_user;
+    // CPU seconds of the calling thread in the last evaluation
+    double forward_seconds, backward_seconds;
 };
 
 // Puts the model and the initial state where y says; *controls: of all steps, NULL: the scene's.

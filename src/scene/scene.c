@@ -129,7 +129,7 @@ static ct_status check_settings(const ct_settings* s, ct_error* error) {
         status = check_integer(error, "contact.method", (int)s->contact.method, CT_CONTACT_METHOD_NONE,
                                CT_CONTACT_METHOD_SPLIT);
     if (!status)
-        status = check_integer(error, "contact.split", (int)s->contact.split, CT_SPLIT_MASS, CT_SPLIT_WHOLE);
+        status = check_integer(error, "contact.split", (int)s->contact.split, CT_SPLIT_MASS, CT_SPLIT_NODES);
     if (!status) status = check_integer(error, "contact.max_passes", s->contact.max_passes, 1, 1000);
     if (!status) status = check_integer(error, "contact.truncate", s->contact.truncate, 0, 1000000);
     if (!status && !(s->contact.friction >= 0 && isfinite(s->contact.friction)))

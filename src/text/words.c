@@ -41,7 +41,7 @@ NAMES(ct_solver, [CT_SOLVER_NEWTON] = "newton", [CT_SOLVER_PROJECTIVE] = "projec
 NAMES(ct_contact_method, [CT_CONTACT_METHOD_NONE] = "none", [CT_CONTACT_METHOD_NEWTON] = "newton",
       [CT_CONTACT_METHOD_SPLIT] = "split")
 NAMES(ct_split, [CT_SPLIT_MASS] = "mass", [CT_SPLIT_DIAGONAL] = "diagonal", [CT_SPLIT_TWICE] = "twice",
-      [CT_SPLIT_WHOLE] = "whole")
+      [CT_SPLIT_WHOLE] = "whole", [CT_SPLIT_NODES] = "nodes")
 NAMES(ct_select_kind, [CT_SELECT_ALL] = "all", [CT_SELECT_BOX] = "box", [CT_SELECT_SPHERE] = "sphere",
       [CT_SELECT_PLANE] = "plane", [CT_SELECT_CAPSULE] = "capsule", [CT_SELECT_TAG] = "tag",
       [CT_SELECT_NEAREST] = "nearest", [CT_SELECT_LIST] = "list", [CT_SELECT_SURFACE] = "surface",
