@@ -98,7 +98,7 @@ static const char overview[] =
     "body with bones and torques found by gradients "
     "with the same without\n"
     "bones, as one rigid body and with passive bones, from --seeds starts; cloth a soft ball on a sheet with "
-    "a rigid ball.\n"
+    "a rigid ball, and with contact at the nodes of the sheet alone.\n"
     "In the others every method "
     "searches from every seed's start; an episode is one "
     "rollout, with its gradient if the\n"
