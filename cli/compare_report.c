@@ -89,9 +89,9 @@ void compare_write_table(const comparison* c, FILE* stream) {
         const compare_rival* rival = &c->kind->rival[r];
         if (rival->elsewhere && rows_of(c, r, false) == 0)
             fprintf(stream,
-                    "\nMissing: %s, which is not simulated here. Rows that another program writes to "
-                    "`%s/%s.csv`, in the form of `table.csv`, are taken over.\n",
-                    rival->title, c->directory, rival->name);
+                    "\nMissing: %s, which is not simulated here. `python3 python/learn/%s.py %s` writes its "
+                    "rows to `%s/%s.csv`, in the form of `table.csv`, from where they are taken over.\n",
+                    rival->title, rival->name, c->kind->name, c->directory, rival->name);
         if (rows_of(c, r, true) > 0)
             fprintf(stream, "\n%s failed from %d of %d starts; its numbers are those of the others.\n",
                     rival->title, rows_of(c, r, true), rows_of(c, r, false));

@@ -20,6 +20,8 @@ const experiment_method experiment_methods[EXPERIMENT_METHODS] = {
     {"evolution", "evolution (for LEAP)", CT_METHOD_EVOLUTION},
     {"bobyqa", "BOBYQA", CT_METHOD_BOBYQA},
     {"nelder_mead", "Nelder-Mead", CT_METHOD_NELDER_MEAD},
+    {"ppo", "PPO", .elsewhere = true},  // python/learn/reinforce.py
+    {"sac", "SAC", .elsewhere = true},
 };
 
 #define BRIDGE_DIFFERS "our own mesh and material; steps of 0.02 s, damped, gravity 9.81 m/s^2"
@@ -55,12 +57,14 @@ static const experiment_kind kinds[] = {
      .episodes = 500,
      .noise = 0.05,
      .start = 0.3,
+     .learned = true,
      .color = "body"},
     {.name = "octopus",
      .title = "Octopus",
      .paper = "50 episodes; the other methods not in 500",
      .episodes = 500,
      .noise = 0.05,
+     .learned = true,
      .color = "activation",
      .range = {0, 1},
      .forward = 150,
@@ -84,6 +88,7 @@ static const experiment_kind kinds[] = {
      .paper = "about 50 episodes; the other methods not in 500",
      .episodes = 500,
      .noise = 0.05,
+     .learned = true,
      .color = "body",
      .forward = 1130,
      .backward = 11500,
@@ -123,15 +128,19 @@ static const char examples[] =
 static int read_methods(const cli_usage* usage, experiment_options* o) {
     const char* names[EXPERIMENT_METHODS];
     char text[256];
-    for (int m = 0; m < EXPERIMENT_METHODS; m++)
-        names[m] = experiment_methods[m].name, o->wanted[m] = !o->method;
+    int count = 0;
+    for (int m = 0; m < EXPERIMENT_METHODS; m++) {
+        if (experiment_methods[m].elsewhere) continue;
+        names[count++] = experiment_methods[m].name;
+        o->wanted[m] = !o->method;
+    }
     if (!o->method) return CLI_OK;
     snprintf(text, sizeof text, "%s", o->method);
     for (char *rest = text, *item; (item = strsep(&rest, ",")) != NULL;) {
         int m = 0;
-        while (m < EXPERIMENT_METHODS && strcmp(item, names[m]) != 0) m++;
-        if (m == EXPERIMENT_METHODS) {
-            const char* near = cli_nearest(item, names, EXPERIMENT_METHODS);
+        while (m < count && strcmp(item, names[m]) != 0) m++;
+        if (m == count) {
+            const char* near = cli_nearest(item, names, count);
             return cli_bad_usage(usage,
                                  "there is no method '%s'%s%s%s: choose gradient, cmaes, evolution, bobyqa "
                                  "or nelder_mead, or several with commas",

@@ -13,13 +13,14 @@
 
 #include "search_files.h"
 
-enum { EXPERIMENT_METHODS = 5 };
+enum { EXPERIMENT_METHODS = 7 };
 enum { EXPERIMENT_GOAL = 5 };  // per cent of the start distance that count as reached
 
 typedef struct experiment_method {
     const char* name;  // on the command line, and of the table's file
     const char* title;
     ct_method method;  // of gradient: the scene's
+    bool elsewhere;    // not run by this program: its rows are those of a table that another one writes
 } experiment_method;
 extern const experiment_method experiment_methods[EXPERIMENT_METHODS];  // [0]: gradient
 
@@ -34,6 +35,7 @@ typedef struct experiment_kind {
     const char* color;  // what the pictures' colours show
     double range[2];    // of these; equal: from the data
     bool no_mark;       // the target is no place to be shown
+    bool learned;       // by the paper's reinforcement learning, too
     // ms per step of the paper's code on the machine of docs/experiments.md; 0: unknown
     double forward, backward;
     const char* differs;  // from what the paper's code was timed with; NULL: nothing is said

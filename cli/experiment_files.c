@@ -70,6 +70,7 @@ static bool read_table(experiment_table* table, const char* path) {
         if (sscanf(line, "%d,%d,%lf,%lf,%lf,%lf,%lf,%" SCNx64, &r.seed, &r.episode, &r.distance, &r.loss,
                    &r.best_distance, &r.forward, &r.backward, &r.point) != 8)
             break;
+        if (r.seed < 1 || r.episode < 1) break;
         good = keep_row(table, &r);
     }
     if (stream) fclose(stream);
@@ -117,6 +118,7 @@ ct_status experiment_append(experiment* e, int method, const experiment_row* row
 
 ct_status experiment_sort_table(experiment* e, int method, ct_error* error) {
     sort_rows(&e->table[method]);
+    if (experiment_methods[method].elsewhere) return CT_OK;
     if (!e->table[method].stream && !e->table[method].moved) return CT_OK;
     ct_status status = experiment_open_table(e, method, error);
     if (e->table[method].stream) fclose(e->table[method].stream);
@@ -129,7 +131,7 @@ ct_status experiment_sort_table(experiment* e, int method, ct_error* error) {
 static json_t* search_list(const experiment* e) {
     json_t* list = json_array();
     for (const experiment_search* s = e->search; s < e->search + e->nsearch; s++) {
-        if (!s->done) continue;
+        if (!s->done || experiment_methods[s->method].elsewhere) continue;
         json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:i, s:i, s:b, s:f, s:s}", "method",
                                               experiment_methods[s->method].name, "seed", s->seed, "episodes",
                                               s->episodes, "budget", s->budget, "failures", s->failures,
@@ -185,7 +187,7 @@ static bool read_search(const json_t* item, experiment_search* s) {
                              .done = true,
                              .converged = json_is_true(json_object_get(item, "converged"))};
     snprintf(s->reason, sizeof s->reason, "%s", reason ? reason : "");
-    return s->method >= 0 && s->seed >= 1 && s->episodes >= 1;
+    return s->method >= 0 && !experiment_methods[s->method].elsewhere && s->seed >= 1 && s->episodes >= 1;
 }
 
 static int count_rows(const experiment_table* table, int seed) {
@@ -231,9 +233,26 @@ static bool set_aside_pieces(experiment* e, int method, ct_error* error) {
     return good;
 }
 
+// Other programs' searches: what their tables have.
+static void take_elsewhere(experiment* e, int method) {
+    const experiment_table* table = &e->table[method];
+    for (const experiment_row* r = table->row; r < table->row + table->nrow; r++) {
+        if (r == table->row || r->seed != r[-1].seed)
+            e->search[e->nsearch++] =
+                (experiment_search){.method = method, .seed = r->seed, .done = true, .converged = true};
+        experiment_search* s = &e->search[e->nsearch - 1];
+        s->episodes = s->budget = r->episode;
+        s->failures += isnan(r->loss);
+        s->seconds += r->forward + r->backward;
+    }
+}
+
 // Searches whose rows are all there.
 static bool take_searches(experiment* e, const json_t* list, ct_error* error) {
-    e->search = calloc(json_array_size(list) + 1, sizeof *e->search);
+    size_t most = json_array_size(list) + 1;
+    for (int m = 0; m < EXPERIMENT_METHODS; m++)
+        if (experiment_methods[m].elsewhere) most += (size_t)e->table[m].nrow;
+    e->search = calloc(most, sizeof *e->search);
     if (!e->search) return false;
     for (size_t k = 0; k < json_array_size(list); k++) {
         experiment_search s;
@@ -243,6 +262,7 @@ static bool take_searches(experiment* e, const json_t* list, ct_error* error) {
     bool good = true;
     for (int m = 0; m < EXPERIMENT_METHODS; m++) {
         sort_rows(&e->table[m]);
+        if (experiment_methods[m].elsewhere) take_elsewhere(e, m);
         good = good && set_aside_pieces(e, m, error);
     }
     return good;
@@ -280,7 +300,8 @@ ct_status experiment_load(experiment* e, ct_error* error) {
         return error->code;
     }
     bool good = true;
-    for (int m = 0; m < EXPERIMENT_METHODS && there; m++) {
+    for (int m = 0; m < EXPERIMENT_METHODS; m++) {
+        if (!there && !experiment_methods[m].elsewhere) continue;
         table_path(e, m, path);
         good = good && read_table(&e->table[m], path);
     }
@@ -301,7 +322,8 @@ ct_status experiment_load(experiment* e, ct_error* error) {
 }
 
 ct_status experiment_check_start(experiment* e, double loss, double distance, ct_error* error) {
-    bool earlier = e->nsearch > 0;
+    bool earlier = false;
+    for (int k = 0; k < e->nsearch; k++) earlier |= !experiment_methods[e->search[k].method].elsewhere;
     for (int m = 0; m < EXPERIMENT_METHODS; m++) earlier |= e->known[m].nrow > 0;
     bool same = fabs(loss - e->start_loss) <= 1e-6 * fabs(e->start_loss);
     if (earlier && !same) {
@@ -323,6 +345,7 @@ ct_status experiment_remove(const experiment* e, ct_error* error) {
     enum { NAMES = sizeof names / sizeof names[0] };
     for (int k = 0; k < NAMES + EXPERIMENT_METHODS; k++) {
         if (k < NAMES) experiment_path(e, names[k], path);
+        else if (experiment_methods[k - NAMES].elsewhere) continue;
         else table_path(e, k - NAMES, path);
         if (unlink(path) != 0 && errno != ENOENT) return cli_fail_writing(error, path);
     }

@@ -142,7 +142,7 @@ static bool make_curve(const experiment* e, int method, curve* c) {
 }
 
 ct_status experiment_plot(const experiment* e, ct_error* error) {
-    static const int colors[EXPERIMENT_METHODS] = {1, 2, 3, 4, 6};
+    static const int colors[EXPERIMENT_METHODS] = {1, 2, 3, 4, 6, 7, 8};
     curve curves[EXPERIMENT_METHODS] = {0};
     ct_plot_series series[EXPERIMENT_METHODS + 1];
     char path[SEARCH_PATH];
@@ -251,6 +251,23 @@ static void write_methods(FILE* stream, const experiment* e) {
     }
 }
 
+// Names the tables of other programs that are not there, and what writes them.
+static void write_missing(FILE* stream, const experiment* list, int count) {
+    bool begun = false;
+    for (int m = 0; m < EXPERIMENT_METHODS; m++) {
+        const char* before = "";
+        for (const experiment* e = list; e < list + count && experiment_methods[m].elsewhere; e++) {
+            if (!e->kind.learned || e->table[m].nrow > 0) continue;
+            if (!begun) fprintf(stream, "\nMissing:");
+            if (!*before) fprintf(stream, "%s %s (", begun ? ";" : "", experiment_methods[m].title);
+            fprintf(stream, "%s`%s/%s.csv`", before, e->directory, experiment_methods[m].name);
+            before = ", ", begun = true;
+        }
+        if (*before) fprintf(stream, ")");
+    }
+    if (begun) fprintf(stream, ". `python3 python/learn/reinforce.py` writes these tables.\n");
+}
+
 static void write_timing_row(FILE* stream, const char* what, double seconds, int steps, double original) {
     fprintf(stream, "| %s | %.4g ms | %.3g ms |", what, 1e3 * seconds, 1e3 * seconds / steps);
     if (original > 0) fprintf(stream, " %.0f ms |\n", original);
@@ -296,6 +313,7 @@ ct_status experiment_summarise(const experiment* e, ct_error* error) {
     if (e->kind.paper) fprintf(t.stream, "The paper reports: %s.\n", e->kind.paper);
     fprintf(t.stream, "\n");
     write_methods(t.stream, e);
+    write_missing(t.stream, e, 1);
     if (e->best.iteration > 0)
         fprintf(t.stream, "\nThe best of all: %.4g m, by %s, seed %d, episode %d (`best.json`).\n",
                 e->best_distance, e->best.method, e->best_seed, e->best.iteration);
@@ -332,6 +350,7 @@ void experiment_write_overview(const experiment* list, int count, FILE* stream) 
         else fprintf(stream, " |");
     }
     fprintf(stream, "\n");
+    write_missing(stream, list, count);
 }
 
 void experiment_print(const experiment* e) {

@@ -125,6 +125,25 @@ expect '[ $code = 2 ]' 'grep -q "another version of this scene" err' 'grep -q --
 run arch_bridge --seeds 1 --method gradient --scenes changed -o two/arch_bridge --fresh --no-movie --json
 expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 1 ]' '[ ! -e two/arch_bridge/cmaes.csv ]'; claim fresh_starts_over
 
+# ---- what other programs find ----
+
+bridge gripper 4e4 > scenes/gripper.json
+mkdir merged
+{
+    head -1 one/arch_bridge/cmaes.csv
+    echo "2,1,0.2,0.04,0.2,1.5,0.5,0000000000000000"
+    printf '1,%d,0.1,0.01,0.1,1.5,0.5,0000000000000000\n' 1 2
+    echo "1,3,nan,nan,0.1,1.5,0.5,0000000000000000"
+    echo "1,4,0.01,0.0001,0.01,1.5,0.5,0000000000000000"
+} > merged/ppo.csv
+cp merged/ppo.csv ppo.csv
+for again in "" "" --fresh; do
+    run gripper --method gradient --seeds 1 -o merged --no-movie --json $again
+    expect '[ $code = 0 ]' 'grep -q "^| PPO | 2 | 1 of 2 seeds, first 4 | 35 % (3.33 - 66.7) | 1 |" merged/summary.md' \
+        'cmp -s ppo.csv merged/ppo.csv' 'grep -q "Missing: SAC (.merged/sac.csv.)" merged/summary.md' '! grep -q ppo merged/experiment.json'
+    claim "tables_of_other_programs_are_merged${again:+_and_kept}"
+done
+
 # ---- interruption ----
 
 "$cuttle" experiment other.json --method cmaes --seeds 4 --episodes 300000 --threads 2 -o cut > out 2> err &
