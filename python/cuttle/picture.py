@@ -39,8 +39,10 @@ def draw_file(
     height: int,
     color_by: str = "body",
     mark: Optional[ArrayLike] = None,
+    title: str = "",
+    color_range: Optional[Tuple[float, float]] = None,
 ) -> List[Image]:
-    """Pictures of frames of a trajectory file."""
+    """Pictures of frames of a trajectory file; color_range: of the values that colours show (None: the data's)."""
     error, out = ffi.new("ct_error*"), ffi.new("ct_trajectory**")
     check(lib.ct_trajectory_open(out, os.fsencode(path), error), error)
     try:
@@ -49,13 +51,17 @@ def draw_file(
         definition.width, definition.height, definition.color_by = width, height, word
         place = None if mark is None else array(mark, (3,), "mark")
         definition.mark = at = doubles(place)
+        words = ffi.new("char[]", title.encode())
+        definition.title = words if title else ffi.NULL
+        if color_range is not None:
+            definition.range = list(color_range)
         definition.view = lib.ct_trajectory_summary(out[0]).view
         pictures = []
         for frame in frames:
             pixels: Image = np.zeros((height, width, 3), np.uint8)
             check(lib.ct_picture_draw(out[0], frame, definition, ffi.from_buffer("uint8_t[]", pixels), error), error)
             pictures.append(pixels)
-        del at
+        del at, words
         return pictures
     finally:
         lib.ct_trajectory_close(out[0], ffi.NULL)

@@ -166,14 +166,19 @@ def _apply(
 
 
 def step(
-    model: Model, state: State, control: Optional[Tensor] = None, pool: Optional[Pool] = None, **quantities: Any
+    model: Model,
+    state: State,
+    control: Optional[Tensor] = None,
+    pool: Optional[Pool] = None,
+    steps: int = 1,
+    **quantities: Any,
 ) -> State:
-    """The state one step later. control: (..., control_size), None: the scene's values.
+    """The state one step later, or several. control: (..., control_size), held; None: the scene's values.
 
     Quantities (young=..., friction=...) are those of the model from then on, the same for all states.
     """
-    controls = None if control is None else control.unsqueeze(-2)
-    return _apply(model, state, controls, 1, pool, True, quantities)[0]
+    controls = None if control is None else control.unsqueeze(-2).expand(*control.shape[:-1], steps, control.shape[-1])
+    return _apply(model, state, controls, steps if controls is None else None, pool, True, quantities)[0]
 
 
 def rollout(
