@@ -1,7 +1,9 @@
 // What holds for any scene, on random ones: momentum, energy, penetration, gradients against differences, the
-// same bits after a copy and for every thread count.
+// same bits after a copy, from a file, and for every thread count.
 //
 // CUTTLE_SCENES=n tries n scenes for each claim, CUTTLE_SEED=k begins with another one.
+#include <unistd.h>
+
 #include "build.h"
 #include "model/model.h"
 #include "random_scene.h"
@@ -172,18 +174,35 @@ static void check_gradient(const random_scene* scene) {
 }
 
 // A copy continues as the original does, in a model and a work of its own; two threads give what one gives.
+// Into the second what the first has stored in a file.
+static void resume(const sim* from, sim* to, const char* path) {
+    ct_trajectory* file = NULL;
+    ct_error error;
+    must(ct_trajectory_create(&file, NULL, from->model, path, &error), &error);
+    must(ct_trajectory_append(file, from->model, from->state, NULL, &error), &error);
+    must(ct_trajectory_close(file, &error), &error);
+    must(ct_trajectory_resume(&file, to->model, to->state, path, &error), &error);
+    must(ct_trajectory_close(file, &error), &error);
+    unlink(path);
+}
+
 static void check_bits(const random_scene* scene) {
-    sim one = simulate(scene, 1), two = simulate(scene, 2), copy = simulate(scene, 1);
+    sim one = simulate(scene, 1), two = simulate(scene, 2), copy = simulate(scene, 1),
+        file = simulate(scene, 1);
     const size_t bytes = ct_state_size(one.state);
     advance(&one, scene, 3, NULL), advance(&two, scene, 3, NULL);
     must(ct_state_restore(copy.state, ct_state_bytes(one.state), bytes), NULL);
+    resume(&one, &file, "test_properties.h5");
     advance(&one, scene, 3, NULL), advance(&two, scene, 3, NULL), advance(&copy, scene, 3, NULL);
+    advance(&file, scene, 3, NULL);
     if (memcmp(ct_state_bytes(one.state), ct_state_bytes(two.state), bytes))
         fail_msg("two threads differ\n%s", scene->text);
     if (memcmp(ct_state_bytes(one.state), ct_state_bytes(copy.state), bytes))
         fail_msg("the copy differs\n%s", scene->text);
+    if (memcmp(ct_state_bytes(one.state), ct_state_bytes(file.state), bytes))
+        fail_msg("what goes on from a file differs\n%s", scene->text);
     telling += scene->ground || scene->links;
-    stop(&one), stop(&two), stop(&copy);
+    stop(&one), stop(&two), stop(&copy), stop(&file);
 }
 
 static void momentum_is_kept_where_nothing_acts_from_outside(void** unused) {
@@ -194,7 +213,7 @@ static void nothing_sinks_into_the_ground(void** unused) {
     each_scene(false, REPEAT(30, 4), check_penetration);
 }
 static void gradients_match_differences(void** unused) { each_scene(false, REPEAT(25, 2), check_gradient); }
-static void copies_and_threads_give_the_same_bits(void** unused) {
+static void copies_files_and_threads_give_the_same_bits(void** unused) {
     each_scene(false, REPEAT(30, 4), check_bits);
 }
 
@@ -204,7 +223,7 @@ int main(void) {
         cmocka_unit_test(energy_never_grows_by_itself),
         cmocka_unit_test(nothing_sinks_into_the_ground),
         cmocka_unit_test(gradients_match_differences),
-        cmocka_unit_test(copies_and_threads_give_the_same_bits),
+        cmocka_unit_test(copies_files_and_threads_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
