@@ -64,8 +64,9 @@ static inline ct_problem* contact_problem(const ct_scene* scene, size_t max_byte
     return problem;
 }
 
-// Compares the gradient with differences: every slice of the scene's parameters.
-static inline void compare_gradient(const char* name, const ct_scene* scene, double tolerance) {
+// Compares the gradient with differences: every slice of the scene's parameters. fresh: of scenes that are
+// built anew.
+static inline void compare_slices(const char* name, ct_scene* scene, bool fresh, double tolerance) {
     contact_loss loss;
     ct_problem* problem = contact_problem(scene, 0, &loss);
     int count = ct_problem_slice_count(problem);
@@ -74,6 +75,7 @@ static inline void compare_gradient(const char* name, const ct_scene* scene, dou
     ct_problem_start(problem, y);
     ct_check_def def = ct_check_def_default();
     def.tolerance = tolerance;
+    if (fresh) def.scene = scene;
     def.components = REPEAT(3, 1);
     def.levels = REPEAT(6, 2);
     ct_error error = {0};
@@ -96,6 +98,10 @@ static inline void compare_gradient(const char* name, const ct_scene* scene, dou
     free(y);
     ct_problem_free(problem);
     if (failed) fail_msg("%s: %d slices are wrong", name, failed);
+}
+
+static inline void compare_gradient(const char* name, ct_scene* scene, double tolerance) {
+    compare_slices(name, scene, false, tolerance);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "contact_problem.h"
 #include "rollout.h"
 #include "shape/cell.h"
 
@@ -369,6 +370,40 @@ static void gradients_with_muscles_chambers_cables_and_water(void** state) {
         8, 1e-7, "actuators");
 }
 
+static void check_problem(const char* name, const char* text, bool fresh) {
+    ct_scene* scene = scene_of(text);
+    compare_slices(name, scene, fresh, 1e-7);
+    ct_scene_free(scene);
+}
+
+// Not with freshly built scenes, as the others: to fill the shape anew would take the most time.
+static void gradients_with_air_inside(void** state) {
+    check_problem("air",
+                  "{'time_step': 0.01, 'duration': 0.03, 'up': 'y', 'bodies': [{'name': 'ball', "
+                  "'shape': {'difference': [{'sphere': {'radius': 0.12}}, {'sphere': {'radius': "
+                  "0.075}}]}, 'size': 0.035, 'order': 2, 'material': {'young': 1e5, 'poisson': 0.4}}], "
+                  "'pins': [{'select': {'box': [[-1, -1, -1], [1, -0.1, 1]]}}], 'cavities': [{'name': "
+                  "'air', 'seed': [0, 0, 0]}], 'controls': [{'name': 'pump', 'actuator': 'air'}], "
+                  "'parameters': [{'type': 'control', 'control': 'pump', 'start': 5000}, {'type': 'young'}, "
+                  "{'type': 'density'}]}",
+                  false);
+}
+
+static void gradients_with_bones_and_water(void** state) {
+    check_problem(
+        "bones",
+        "{'time_step': 0.01, 'duration': 0.04, 'up': 'y', 'water': {}, 'bodies': [{'box': "
+        "{'size': [0.4, 0.1, 0.1], 'cells': [4, 1, 1]}, 'order': 2, 'material': {'young': 1e5, "
+        "'poisson': 0.4}}], 'skeletons': [{'links': [{'name': 'head', 'joint': {'type': 'free', "
+        "'anchor': [0.05, 0.05, 0.05], 'velocity': [0.1, 0, 0, 0, 0, 1]}, 'nodes': {'box': [[0, 0, 0], "
+        "[0.1, 0.1, 0.1]]}}, {'name': 'tail', 'parent': 'head', 'joint': {'type': 'revolute', "
+        "'anchor': [0.2, 0.05, 0.05], 'axis': [0, 0, 1], 'stiffness': 0.3, 'damping': 0.01}, "
+        "'nodes': {'box': [[0.35, 0, 0], [0.4, 0.1, 0.1]]}}]}], 'controls': [{'name': 'flap', "
+        "'torque': 'tail'}], 'parameters': [{'type': 'control', 'control': 'flap', 'start': 0.2}, "
+        "{'type': 'young'}, {'type': 'density'}, {'type': 'joint_stiffness'}]}",
+        true);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(raised_boxes_keep_mass_and_surface),
@@ -377,6 +412,8 @@ int main(void) {
         cmocka_unit_test(a_cantilever_two_cells_thick_swings_as_theory_says),
         cmocka_unit_test(gradients_with_every_energy),
         cmocka_unit_test(gradients_with_muscles_chambers_cables_and_water),
+        cmocka_unit_test(gradients_with_air_inside),
+        cmocka_unit_test(gradients_with_bones_and_water),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
