@@ -322,7 +322,7 @@ def depth(points: Array, triangles: Array) -> Array:
 
 # ---- all ---------------------------------------------------------------------------------------
 
-KINDS: Dict[str, Tuple[Any, float]] = {"humanoid": (Humanoid, 0.04), "cloth": (Cloth, 0.025)}  # and the grid's cells, m
+KINDS: Dict[str, Tuple[Any, float]] = {"humanoid": (Humanoid, 0.06), "cloth": (Cloth, 0.025)}  # and the grid's cells, m
 
 
 def main() -> None:
