@@ -40,6 +40,7 @@
 
 typedef struct ct_trajectory_def {  // all borrowed
     ct_trajectory_info info;        // nframe, start and stop are ignored
+    int frames;                     // as many are to come; 0: not known
     const double* rest;             // 3 nvert
     const int* tet;                 // 4 ntet
     const int* mid;                 // 6 ntet, of tets of second order, -1: linear; NULL: all are

@@ -1,4 +1,5 @@
 // Trajectories of a model: gathers what the file needs from scene, model and state; see trajectory.h.
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,6 +120,12 @@ static void obstacle_poses(const ct_model* model, const ct_state* state, double*
     }
 }
 
+// That a run to the scene's end stores, the first included.
+static int frame_count(const ct_settings* settings) {
+    const double count = settings->duration / settings->time_step / settings->output_every + 2;
+    return count < INT_MAX ? (int)count : INT_MAX;
+}
+
 // What the model alone says; `def` borrows from it.
 static void describe_model(ct_trajectory_def* def, const ct_model* model, size_t state_size) {
     ct_model_info info = ct_model_summary(model);
@@ -168,7 +175,9 @@ ct_status ct_trajectory_create(ct_trajectory** out, const ct_scene* scene, const
     ct_status status = state_bytes(model, &state_size);
     if (status) return ct_fail(error, status, "%s", ct_status_text(status));
     ct_trajectory_def def;
+    const ct_settings settings = ct_model_settings(model);
     describe_model(&def, model, state_size);
+    def.frames = frame_count(&settings);
     char* text = NULL;
     if (scene) {
         snprintf(def.info.scene_file, sizeof def.info.scene_file, "%s", ct_scene_file(scene));

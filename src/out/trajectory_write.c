@@ -28,7 +28,8 @@
 #define CHUNK_FRAMES 512          // most frames in a chunk
 #define DEFLATE_BYTES 4096        // what a frame has of an array that deflating is worth while for
 #define KEPT_BITS 12              // of the fraction of fields in compressed files: 1.2e-4
-#define INDEX_HALF_NODE 256       // half the chunks in a node of the chunk index
+#define INDEX_HALF_LEAST 256      // half the chunks in a node of the chunk index
+#define INDEX_HALF_MOST 2048      // nodes are written whole, with every frame
 #define HEADER_ROOM 512           // bytes, more than the header of an array or group takes; divides a page
 
 static bool create_growing(ct_trajectory* file) {
@@ -253,10 +254,19 @@ static bool write_all(ct_trajectory* file, const ct_trajectory_def* def) {
     return good;
 }
 
-static hid_t create_file(const char* path) {
+// A full node of the chunk index is split in two, and the node above it is written before the new one: a kill
+// in between loses frames. So nodes have room for all frames that are to come, as far as that is cheap.
+static unsigned half_node(int frames) {
+    const int half = frames / 2 + 1;
+    return (unsigned)(half < INDEX_HALF_LEAST  ? INDEX_HALF_LEAST
+                      : half > INDEX_HALF_MOST ? INDEX_HALF_MOST
+                                               : half);
+}
+
+static hid_t create_file(const char* path, int frames) {
     hid_t creation = H5Pcreate(H5P_FILE_CREATE), access_list = H5Pcreate(H5P_FILE_ACCESS);
     hid_t file = -1;
-    if (creation >= 0 && access_list >= 0 && H5Pset_istore_k(creation, INDEX_HALF_NODE) >= 0 &&
+    if (creation >= 0 && access_list >= 0 && H5Pset_istore_k(creation, half_node(frames)) >= 0 &&
         H5Pset_fclose_degree(access_list, H5F_CLOSE_STRONG) >= 0 &&
         H5Pset_file_locking(access_list, true, true) >= 0 &&
         H5Pset_alignment(access_list, 1, HEADER_ROOM) >= 0 &&
@@ -296,7 +306,7 @@ static ct_status create_locked(ct_trajectory** out, const char* path, const ct_t
     snprintf(part, sizeof part, "%.*s.%ld.part", CT_PLACE_SIZE - 32, path, (long)getpid());
     ct_trajectory making = {.info = def->info, .record_type = ct_trajectory_record_type()};
     errno = 0;
-    making.file = making.record_type >= 0 ? create_file(part) : -1;
+    making.file = making.record_type >= 0 ? create_file(part, def->frames) : -1;
     bool good = making.file >= 0 && write_all(&making, def);
     if (making.file >= 0 && H5Fclose(making.file) < 0) good = false;
     const char* reason = errno ? strerror(errno) : "is the disk full?";
