@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "compare.h"
 #include "problem.h"
 
 enum { CASES = 7, TRUNCATE = 30, FIXED_LIMIT = 20000 };
@@ -49,13 +50,7 @@ typedef struct baseline_result {
 // ---- the scenes ----------------------------------------------------------------------------
 
 static void change(json_t* scene, bool paper, bool* contact) {
-    size_t k;
-    json_t* body;
-    json_array_foreach(json_object_get(scene, "bodies"), k, body) {
-        json_t* material = json_object_get(body, "material");
-        json_object_set_new(material, "energy", json_string("projective"));
-        json_object_del(json_object_get(material, "damping"), "stiffness");
-    }
+    compare_make_projective(scene);
     static const char* const unused[] = {"parameters", "objective", "optimizer", "$schema"};
     for (int i = 0; i < 4; i++) json_object_del(scene, unused[i]);
     json_object_set_new(scene, "solver",

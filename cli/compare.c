@@ -344,3 +344,13 @@ void compare_close(comparison* c) {
     json_decref(c->base);
     free(c->row);
 }
+
+void compare_make_projective(json_t* scene) {
+    size_t k;
+    json_t* body;
+    json_array_foreach(json_object_get(scene, "bodies"), k, body) {
+        json_t* material = json_object_get(body, "material");
+        json_object_set_new(material, "energy", json_string("projective"));
+        json_object_del(json_object_get(material, "damping"), "stiffness");
+    }
+}

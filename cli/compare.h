@@ -95,4 +95,7 @@ ct_status compare_overview(const experiment_options* o, const experiment* e, int
 void compare_print(const comparison* c);
 json_t* compare_object(const comparison* c);
 
+// Gives all bodies of a scene what the projective solver takes: its energy, no damping of strain rates.
+void compare_make_projective(json_t* scene);
+
 #endif

@@ -57,13 +57,7 @@ static void vary(json_t* ball, int start) {
 
 // The paper's rival for cloth: projective dynamics, contact at the sheet's nodes alone.
 static void make_nodal(json_t* scene) {
-    size_t k;
-    json_t* body;
-    json_array_foreach(json_object_get(scene, "bodies"), k, body) {
-        json_t* material = json_object_get(body, "material");
-        json_object_set_new(material, "energy", json_string("projective"));
-        json_object_del(json_object_get(material, "damping"), "stiffness");
-    }
+    compare_make_projective(scene);
     json_object_set_new(
         scene, "solver",
         json_pack("{s:s, s:f, s:i}", "type", "projective", "tolerance", 1e-4, "max_iterations", 50000));

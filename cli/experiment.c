@@ -15,13 +15,13 @@
 #include "team.h"
 
 const experiment_method experiment_methods[EXPERIMENT_METHODS] = {
-    {"gradient", "gradient", CT_METHOD_LBFGS},
-    {"cmaes", "CMA-ES", CT_METHOD_CMAES},
-    {"evolution", "evolution (for LEAP)", CT_METHOD_EVOLUTION},
-    {"bobyqa", "BOBYQA", CT_METHOD_BOBYQA},
-    {"nelder_mead", "Nelder-Mead", CT_METHOD_NELDER_MEAD},
-    {"ppo", "PPO", .elsewhere = true},  // python/learn/reinforce.py
-    {"sac", "SAC", .elsewhere = true},
+    {"gradient", "gradient", CT_METHOD_LBFGS, false},
+    {"cmaes", "CMA-ES", CT_METHOD_CMAES, false},
+    {"evolution", "evolution (for LEAP)", CT_METHOD_EVOLUTION, false},
+    {"bobyqa", "BOBYQA", CT_METHOD_BOBYQA, false},
+    {"nelder_mead", "Nelder-Mead", CT_METHOD_NELDER_MEAD, false},
+    {"ppo", "PPO", CT_METHOD_LBFGS, true},  // python/learn/reinforce.py
+    {"sac", "SAC", CT_METHOD_LBFGS, true},
 };
 
 #define BRIDGE_DIFFERS "our own mesh and material; steps of 0.02 s, damped, gravity 9.81 m/s^2"
