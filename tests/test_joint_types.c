@@ -6,7 +6,7 @@
 
 // ---- gradients -----------------------------------------------------------------------------
 
-enum { NUMBERS = 12, COMPONENTS = 16 };
+enum { NUMBERS = 13, COMPONENTS = 16 };
 
 // A joint of a chain, and the numbers of its scene.
 typedef struct tested {
@@ -27,9 +27,11 @@ enum {
     VELOCITY = 7,
     TORQUE = 9,
     TARGET,
+    ARMATURE,
     REST
 };
-static const double start_values[NUMBERS] = {1.5, 0.04, 2, 0.05, 30, 0.3, -0.4, 1.2, -0.8, 0.6, 0.2, 0.1};
+static const double start_values[NUMBERS] = {1.5, 0.04, 2,   0.05, 30,  0.3, -0.4,
+                                             1.2, -0.8, 0.6, 0.2,  0.1, 0.1};
 
 static void print_pair(char* out, size_t size, int n, const double* pair) {
     if (n == 1) snprintf(out, size, "%.17g", pair[0]);
@@ -61,7 +63,7 @@ static ct_scene* build(const tested* t) {
         "\"damping\": 0.1, \"position\": [%g, %g, %g], \"velocity\": [0.5, 1, -0.6]}, %s},"
         "{\"name\": \"b\", \"parent\": \"a\", \"joint\": {\"type\": %s, \"axis\": [0.2, -0.4, 1], "
         "\"anchor\": [0.3, 0.1, 0.1], \"position\": %s, \"velocity\": %s, \"stiffness\": %.17g, %s"
-        "\"damping\": %.17g, \"limits\": [%g, %g], \"limit_stiffness\": %.17g, "
+        "\"damping\": %.17g, \"armature\": %.17g, \"limits\": [%g, %g], \"limit_stiffness\": %.17g, "
         "\"servo\": {\"stiffness\": %.17g, \"damping\": %.17g}}, %s},"
         "{\"name\": \"c\", \"parent\": \"b\", \"joint\": {\"type\": \"revolute\", \"axis\": [0, 1, 0.3], "
         "\"anchor\": [0.6, 0.1, 0.1], \"velocity\": 1}, %s}]}],"
@@ -77,7 +79,7 @@ static ct_scene* build(const tested* t) {
         "{\"type\": \"control\", \"control\": \"torque\", \"hold\": 6, \"transform\": \"none\", \"start\": "
         "%.17g}, "
         "{\"type\": \"control\", \"control\": \"target\", \"hold\": 6, \"transform\": \"none\", \"start\": "
-        "%.17g}%s], "
+        "%.17g}, {\"type\": \"armature\", \"transform\": \"none\"}%s], "
         "\"objective\": [{\"type\": \"joint\", \"link\": \"a\", \"target\": [0.1, 0.2, -0.3]}, "
         "{\"name\": \"b\", \"type\": \"joint\", \"link\": \"b\", \"target\": %s}, "
         "{\"name\": \"c\", \"type\": \"joint\", \"link\": \"c\", \"target\": 0.7}]}",
@@ -85,8 +87,8 @@ static ct_scene* build(const tested* t) {
                    "0.1]}}, \"size\": 0.1, "
                    "\"material\": {\"young\": 2e4, \"density\": 200}}],"
                  : "",
-        0.3, -0.2, 0.4, mass[0], t->type, position, velocity, v[STIFFNESS], rest, v[DAMPING], -0.2, 0.1,
-        v[LIMIT], v[SERVO_STIFFNESS], v[SERVO_DAMPING], mass[1], mass[2], v[TORQUE], v[TARGET],
+        0.3, -0.2, 0.4, mass[0], t->type, position, velocity, v[STIFFNESS], rest, v[DAMPING], v[ARMATURE],
+        -0.2, 0.1, v[LIMIT], v[SERVO_STIFFNESS], v[SERVO_DAMPING], mass[1], mass[2], v[TORQUE], v[TARGET],
         t->has_rest ? ", {\"type\": \"joint_rest\", \"link\": \"b\", \"transform\": \"none\"}" : "",
         t->n == 1 ? "0.8" : "[0.8, 0.5]");
     return parse(text);
@@ -99,7 +101,7 @@ static double loss_of(const tested* t, double* gradient) {
     ct_error error = {0};
     double y[COMPONENTS], loss;
     must(ct_problem_create(&problem, scene, 0, &error), &error);
-    assert_int_equal(ct_problem_size(problem), 5 + 4 * t->n + t->has_rest);
+    assert_int_equal(ct_problem_size(problem), 6 + 4 * t->n + t->has_rest);
     ct_problem_start(problem, y);
     must(ct_problem_evaluate(problem, y, &loss, gradient, NULL, &error), &error);
     ct_problem_free(problem);

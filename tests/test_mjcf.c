@@ -280,12 +280,43 @@ static void tendons_pull_as_cables(void** unused) {
             MAIN, 3, "attribute tendon");
 }
 
+// Where joints follow one another, each keeps its own; scaled by s, inertias grow with s^5, masses with s^3.
+static void every_axial_joint_has_its_armature(void** unused) {
+    ct_robot robot = load(
+        "<mujoco><default><joint armature='.1'/><default class='none'><joint armature='0'/></default>"
+        "</default><worldbody><body><joint/><geom size='1'/><body><joint type='slide' armature='2'/><joint "
+        "axis='1 0 0'/><geom size='1'/></body><body><joint class='none' type='ball' range='0 90'/><geom "
+        "size='1'/></body></body></worldbody></mujoco>");
+    const double found[4] = {robot.link[0].joint.armature, robot.link[1].joint.armature,
+                             robot.link[2].joint.armature, robot.link[3].joint.armature};
+    near(found, 4, (double[]){0.1, 2, 0.1, 0}, 0);
+    near(&robot.link[3].joint.upper, 1, (double[]){acos(0)}, 1e-15);
+    ct_robot_place(&robot, (double[]){0, 0, 0}, (double[]){1, 0, 0, 0}, 2);
+    const double placed[2] = {robot.link[0].joint.armature, robot.link[1].joint.armature};
+    near(placed, 2, (double[]){3.2, 16}, 1e-15);
+    ct_robot_free(&robot);
+}
+
+// Of geoms in groups alone, and scaled to a sum.
+static void compilers_choose_and_scale_masses(void** unused) {
+    ct_robot robot =
+        load("<mujoco><compiler inertiagrouprange='1 2' settotalmass='6'/><worldbody><body><joint/><geom "
+             "type='box' size='.1 .2 .3' mass='1' group='1'/><geom size='9'/><body><joint/><geom size='1' "
+             "mass='2' group='2'/><geom size='1' mass='5' group='3'/></body></body></worldbody></mujoco>");
+    near((double[]){robot.link[0].mass, robot.link[1].mass}, 2, (double[]){2, 4}, 1e-15);
+    near(robot.link[0].inertia, 1, (double[]){2.0 / 3 * (0.04 + 0.09)}, 1e-15);
+    near(robot.link[1].inertia, 1, (double[]){0.4 * 4}, 1e-15);
+    ct_robot_free(&robot);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(included_files_stand_in_place),
         cmocka_unit_test(copies_stand_where_mujoco_puts_them),
         cmocka_unit_test(frames_move_what_is_in_them),
         cmocka_unit_test(armature_slows_a_pendulum_as_theory_says),
+        cmocka_unit_test(compilers_choose_and_scale_masses),
+        cmocka_unit_test(every_axial_joint_has_its_armature),
         cmocka_unit_test(actuators_have_mujocos_gains),
         cmocka_unit_test(servos_with_limited_forces_are_refused),
         cmocka_unit_test(meshes_have_the_mass_of_their_solid),

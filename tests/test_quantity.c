@@ -16,7 +16,7 @@ static const char everything[] =
     ","
     "\"joint\":{\"type\":\"revolute\",\"axis\":[0,0,1],\"anchor\":[0,3.2,0],\"position\":0.1,\"velocity\":0."
     "2,"
-    "\"stiffness\":2,\"rest\":0.3,\"damping\":0.1,\"limits\":[-1,1],\"limit_stiffness\":10,"
+    "\"stiffness\":2,\"rest\":0.3,\"damping\":0.1,\"armature\":0.05,\"limits\":[-1,1],\"limit_stiffness\":10,"
     "\"servo\":{\"stiffness\":3,\"damping\":0.2}}},"
     "{\"name\":\"tip\",\"parent\":\"base\",\"mass\":1,\"center\":[0,2.5,0],\"inertia\":[1e-2,1e-2,1e-2],"
     "\"joint\":{\"type\":\"ball\",\"anchor\":[0,2.8,0],\"stiffness\":1}}]}],"

@@ -314,14 +314,11 @@ static void unsupported_parts_are_refused_by_name(void** unused) {
     refused(MJCF("<include/>"), 2, "<include> lacks its file");
     refused(MJCF("<include file='no.xml'/>"), 2, "cannot be read");
     refused(BODY("<composite/>"), 3, "<composite> is not supported inside <body>");
-    refused(BODY("<joint armature='1'/>"), 3, "armature");
-    refused(BODY("<joint/><geom size='1'/><body><joint armature='.1'/><geom size='1'/></body>"), 3,
-            "armature=\"0.1\"");
+    refused(BODY("<joint type='ball' armature='.1'/><geom size='1'/>"), 3, "armature=\".1\"");
     refused(BODY("<joint armature='-1'/><geom size='1'/>"), 3, "negative armature");
     refused(BODY("<joint frictionloss='1'/>"), 3, "frictionloss");
     refused(BODY("<joint name='j' springdamper='1 1'/>"), 3, "\"j\" has the attribute springdamper");
     refused(BODY("<joint type='screw'/>"), 3, "hinge, slide, ball or free");
-    refused(BODY("<joint type='ball' range='0 1'/>"), 3, "ball with a range");
     refused(BODY("<joint/><geom type='hfield' hfield='m'/>"), 3, "give its body an <inertial>");
     refused(BODY("<joint/><geom type='mesh' mesh='m'/>"), 3, "which no <asset> has");
     refused(BODY("<joint/><geom type='box' size='1'/>"), 3, "needs 3 numbers in size");

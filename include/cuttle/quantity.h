@@ -89,6 +89,8 @@ CT_API const char* ct_transform_name(ct_transform transform);
       "stiffness of the limits of joints, N m/rad^2 or N/m^2")                                               \
     X(LINK_MASS, "link_mass", LINKS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,                            \
       "links' own masses, centre and shape kept (the inertia grows with the mass), kg")                      \
+    X(ARMATURE, "armature", LINKS, 1, SYSTEM, LOG, 0, INFINITY, INFINITY, 1000,                              \
+      "inertia of the rotors of joints, kg m^2 or kg")                                                       \
     X(JOINT_POSITION, "joint_position", RATES, 1, STATE, AFFINE, -INFINITY, INFINITY, INFINITY, 0,           \
       "initial coordinates of joints, rad or m; balls and free joints: a further small motion along their "  \
       "parent's axes, from 0")                                                                               \

@@ -44,6 +44,9 @@ typedef struct ct_joint_def {
     // turn; a universal joint's: k/2 (sum of the squares of its angles)
     double stiffness, rest;
     double damping;  // N m s/rad or N s/m
+    // kg m^2 or kg: of a rotor that turns with the joint, geared so that its parent's motion does not turn
+    // it; revolute, prismatic, helical and universal joints (there on both axes)
+    double armature;
     // limits of the coordinate; -INFINITY, INFINITY: none; a ball: `upper` is its greatest angle from rest,
     // above 0
     double lower, upper;

@@ -44,6 +44,7 @@ static ct_status allocate_geometry(ct_model* model, bool second) {
     model->material = ct_arena_alloc(arena, ntet + ntri, sizeof(ct_material));
     model->mass = ct_arena_alloc(arena, nvert, sizeof(double));
     model->drag = ct_arena_alloc(arena, nvert, sizeof(double));
+    model->inertia_mass = ct_arena_alloc(arena, nvert, sizeof(double));
     model->own_mass = ct_arena_alloc(arena, nvert, sizeof(double));
     model->free_mass = ct_arena_alloc(arena, nvert, sizeof(double));
     model->free_drag = ct_arena_alloc(arena, nvert, sizeof(double));
@@ -128,7 +129,7 @@ static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
-// The links' own masses become six nodes each, behind the bodies' nodes.
+// The links' own masses become six nodes each, behind the bodies' nodes, and rotors one each.
 static ct_status create_tree(ct_model* model, const ct_scene* scene) {
     int first = ct_scene_node_count(scene), at = first;
     for (int k = 0; k < scene->nlink; k++) {
@@ -139,6 +140,9 @@ static ct_status create_tree(ct_model* model, const ct_scene* scene) {
         if (status != CT_OK) return status;
         for (int i = 0; i < 6; i++) model->own_mass[at++] = link->mass / 6;
     }
+    for (int k = 0; k < scene->nlink; k++)
+        for (int i = 0; i < ct_joint_rotors(&scene->link[k].joint); i++)
+            memcpy(model->geometry.rest + 3 * at++, scene->link[k].joint.anchor, 3 * sizeof(double));
     for (int i = 0; i < scene->nmass; i++)
         for (int k = 0; k < scene->mass[i].nnode; k++)
             model->own_mass[scene->mass[i].node[k]] += scene->mass[i].mass;
@@ -192,7 +196,7 @@ static ct_status create_water(ct_model* model, const ct_scene* scene) {
 // Inertia sees the masses that ct_model_lump fills, joints the tree.
 static void create_inertia(ct_model* model) {
     model->inertia = (ct_inertia){.nvert = model->nvert,
-                                  .mass = model->mass,
+                                  .mass = model->inertia_mass,
                                   .drag = model->drag,
                                   .free_mass = model->free_mass,
                                   .free_drag = model->free_drag};
@@ -207,7 +211,7 @@ static void number_unknowns(ct_model* model) {
     for (int i = 0; i < model->inputs.ndrive; i++)
         for (int k = 0; k < model->inputs.drive[i].nnode; k++)
             model->row[model->inputs.drive[i].node[k]] = -1;
-    for (int k = 0; k < model->tree.start[model->tree.nlink]; k++) model->row[model->tree.node[k]] = -1;
+    for (int k = 0; k < ct_tree_node_count(&model->tree); k++) model->row[model->tree.node[k]] = -1;
     for (int v = 0; v < model->nvert; v++)
         if (model->row[v] >= 0) model->row[v] = model->nfree++;
     model->nunknown = 3 * model->nfree + model->tree.ndof;

@@ -171,6 +171,7 @@ ct_status ct_coupling_update(ct_coupling* coupling, const ct_model* model, ct_fa
                              const double* x, const double* actuation, const ct_block_matrix* matrix,
                              const ct_factor* factor) {
     if (!model->tree.nlink) return CT_OK;
+    coupling->c = c;
     coupling_scratch s = {0};
     coupling_system system = {model, matrix, factor, &s};
     ct_status status = prepare(&s, model);

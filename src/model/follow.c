@@ -128,6 +128,7 @@ static ct_status list_pairs(ct_follow* skin, ct_arena* arena, const weighing* w)
     skin->tree = model->tree;
     skin->tree.nvert = skin->count;
     skin->tree.rest = rest;
+    skin->tree.nrotor = 0;
     skin->tree.start = ct_arena_alloc(arena, (size_t)nlink + 1, sizeof(int));
     skin->tree.node = ct_arena_alloc(arena, n, sizeof(int));
     if (arena->failed) return CT_OUT_OF_MEMORY;

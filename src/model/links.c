@@ -17,6 +17,7 @@ static ct_status allocate(ct_tree* tree, ct_arena* arena, int nvert, int nnode) 
     tree->point = ct_arena_alloc(arena, 3 * nlink, sizeof(double));
     tree->start = ct_arena_alloc(arena, nlink + 1, sizeof(int));
     tree->node = ct_arena_alloc(arena, (size_t)nnode, sizeof(int));
+    tree->rotor_dof = ct_arena_alloc(arena, (size_t)tree->nrotor, sizeof(int));
     tree->node_link = ct_arena_alloc(arena, (size_t)nvert, sizeof(int));
     tree->root = ct_arena_alloc(arena, nlink, sizeof(int));
     tree->root_center = ct_arena_alloc(arena, 3 * (size_t)tree->nroot, sizeof(double));
@@ -59,6 +60,15 @@ static void copy_motion(ct_arena* arena, const ct_scene_driver* from, ct_scene_d
     memcpy(center, from->center, sizeof from->center);
 }
 
+static void list_rotors(ct_tree* tree, int first) {
+    for (int k = 0, r = 0; k < tree->nlink; k++)
+        for (int i = 0; i < ct_joint_rotors(&tree->joint[k]); i++, r++) {
+            tree->rotor_dof[r] = tree->dof[k] + i;
+            tree->node[tree->start[tree->nlink] + r] = first + r;
+            tree->node_link[first + r] = k;
+        }
+}
+
 ct_status ct_links_compile(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert,
                            int first_virtual, const double* rest, ct_scene_driver** motion) {
     int nnode = 0;
@@ -69,7 +79,8 @@ ct_status ct_links_compile(ct_tree* tree, ct_arena* arena, const ct_scene* scene
         const ct_scene_link* link = &scene->link[k];
         tree->ndof += ct_joint_type_of(link->joint.kind)->ndof;
         tree->ncoordinate += ct_joint_type_of(link->joint.kind)->ncoordinate;
-        nnode += link->nnode + (link->mass > 0 ? 6 : 0);
+        nnode += link->nnode + (link->mass > 0 ? 6 : 0) + ct_joint_rotors(&link->joint);
+        tree->nrotor += ct_joint_rotors(&link->joint);
         tree->nroot += link->driven;
     }
     tree->root_coordinate = tree->ncoordinate;
@@ -101,6 +112,7 @@ ct_status ct_links_compile(ct_tree* tree, ct_arena* arena, const ct_scene* scene
         set_point(tree, k, rest);
         set_scale(tree, k, rest);
     }
+    list_rotors(tree, first_virtual);
     if (scene->nlink) memcpy(tree->origin, tree->joint[0].anchor, sizeof tree->origin);
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }

@@ -5,8 +5,8 @@
 #include "scene/scene.h"
 #include "skeleton/tree.h"
 
-// For a model with nvert nodes at `rest`, which the tree keeps; virtual nodes of the links' own masses begin
-// at `first_virtual`. motion: tree->nroot, in the arena.
+// For a model with nvert nodes at `rest`, which the tree keeps; virtual nodes of the links' own masses, then
+// of rotors, begin at `first_virtual`. motion: tree->nroot, in the arena.
 ct_status ct_links_compile(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert,
                            int first_virtual, const double* rest, ct_scene_driver** motion);
 

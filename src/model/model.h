@@ -35,6 +35,7 @@ typedef struct ct_coupling {
     double* W;               // 3 nfree x 6 nlink, rows in factor order
     double* S;               // 6 nlink x 6 nlink
     unsigned char* coupled;  // nlink x nlink: the 6x6 block of S is not zero
+    double c;                // 1/s, of the inertia in it
 } ct_coupling;
 
 // Shapes at rest: nodes in scene order.
@@ -89,7 +90,7 @@ typedef struct ct_system {
 struct ct_model {
     ct_arena arena;  // owns every array below
     ct_settings settings;
-    // nodes: of the bodies, six for each link with a mass of its own, of obstacles
+    // nodes: of the bodies, six for each link with a mass of its own, of rotors, of obstacles
     int nvert, ntet, ntri, nsurface, nbody, nfree;
     int nobstacle;
     int nelement;  // ntet + ntri: the tets, then the triangles of sheets
@@ -101,6 +102,7 @@ struct ct_model {
     ct_material* material;  // nelement
     double* mass;           // nvert, kg, lumped; 0: obstacles
     double* drag;           // nvert, kg/s, mass damping
+    double* inertia_mass;   // nvert, the same, but of rotors their armature: what weighs nothing and moves
     double* free_mass;      // nvert, mass of free nodes, 0 for driven ones
     double* free_drag;      // nvert, likewise
     double* velocity;       // 3 nvert, m/s, initial

@@ -26,7 +26,7 @@ ct_model_info ct_model_summary(const ct_model* model) {
         .nsurface = model->nsurface,
         .nbody = model->nbody,
         .nfree = model->nfree,
-        .ndriven = model->nvert - model->nfree - model->tree.start[model->tree.nlink],
+        .ndriven = model->nvert - model->nfree - ct_tree_node_count(&model->tree),
         .nobstacle = model->nobstacle,
         .sliver_count = model->sliver_count,
         .nlink = model->tree.nlink,

@@ -36,9 +36,12 @@ void ct_model_lump(ct_model* model) {
     }
     ct_model_lump_sheets(model);
     model->inertia.damped = false;
+    memcpy(model->inertia_mass, model->mass, (size_t)model->nvert * sizeof(double));
+    for (int r = 0; r < model->tree.nrotor; r++)
+        model->inertia_mass[ct_tree_rotor_node(&model->tree, r)] = ct_tree_armature(&model->tree, r);
     for (int v = 0; v < model->nvert; v++) {
         bool moves = model->row[v] >= 0 || model->tree.node_link[v] >= 0;
-        model->free_mass[v] = moves ? model->mass[v] : 0;
+        model->free_mass[v] = moves ? model->inertia_mass[v] : 0;
         model->free_drag[v] = moves ? model->drag[v] : 0;
         model->inertia.damped = model->inertia.damped || model->free_drag[v] > 0;
     }

@@ -51,7 +51,7 @@ static double* find_number(ct_model* model, ct_quantity quantity, size_t i) {
     case CT_OF_ELEMENTS: return ct_fields_material(&model->material[i], quantity);
     case CT_OF_LINKS:
         if (quantity == CT_QUANTITY_LINK_MASS) return model->tree.own[i] < 0 ? NULL : &model->tree.mass[i];
-        if (!ct_joint_has(model->tree.type[i], quantity)) return NULL;
+        if (!ct_joint_has(&model->tree.joint[i], quantity)) return NULL;
         return ct_fields_joint(&model->tree.joint[i], quantity);
     case CT_OF_MUSCLES:
     case CT_OF_CHAMBERS:
@@ -186,6 +186,12 @@ static void spread_link_masses_vjp(const ct_model* model, const double* node_bar
     }
 }
 
+static void add_armatures_vjp(const ct_model* model, const double* node_bar, double* armature_bar) {
+    const ct_tree* tree = &model->tree;
+    for (int r = 0; r < tree->nrotor; r++)
+        armature_bar[tree->dof_link[tree->rotor_dof[r]]] += node_bar[ct_tree_rotor_node(tree, r)];
+}
+
 // What follows from the values.
 static ct_status follow_values(ct_model* model) {
     model->settings.contact.friction = model->friction[0];
@@ -256,7 +262,9 @@ ct_status ct_model_begin_sums(const ct_model* model, ct_values* gradient, ct_are
         [CT_SUM_BETA] = wants(gradient, CT_QUANTITY_DAMPING_STIFFNESS) ? nelement : 0,
         [CT_SUM_RIGIDITY] = lame || bends ? 4 * ntri : 0,
         [CT_SUM_NATURAL] = curves ? 3 * ntri : 0,
-        [CT_SUM_MASS] = weight || wants(gradient, CT_QUANTITY_LINK_MASS) ? nvert : 0,
+        [CT_SUM_MASS] =
+            weight || wants(gradient, CT_QUANTITY_LINK_MASS) || wants(gradient, CT_QUANTITY_ARMATURE) ? nvert
+                                                                                                      : 0,
         [CT_SUM_NODE_STIFFNESS] = lame || bends ? 2 * nvert : 0,
         [CT_SUM_WHOLE_MASS] =
             weight || wants(gradient, CT_QUANTITY_LINK_MASS) ? (size_t)model->collision.softness.nwhole : 0,
@@ -281,4 +289,6 @@ void ct_model_finish_sums(const ct_model* model, ct_sums* sums) {
     ct_model_sheets_vjp(model, sums);
     if (sums->of[CT_QUANTITY_LINK_MASS])
         spread_link_masses_vjp(model, sums->of[CT_SUM_MASS], sums->of[CT_QUANTITY_LINK_MASS]);
+    if (sums->of[CT_QUANTITY_ARMATURE])
+        add_armatures_vjp(model, sums->of[CT_SUM_MASS], sums->of[CT_QUANTITY_ARMATURE]);
 }

@@ -24,6 +24,7 @@ double* ct_fields_joint(ct_joint_def* joint, ct_quantity quantity) {
     switch (quantity) {
     case CT_QUANTITY_JOINT_STIFFNESS: return &joint->stiffness;
     case CT_QUANTITY_JOINT_DAMPING: return &joint->damping;
+    case CT_QUANTITY_ARMATURE: return &joint->armature;
     case CT_QUANTITY_JOINT_REST: return &joint->rest;
     case CT_QUANTITY_SERVO_STIFFNESS: return &joint->servo_stiffness;
     case CT_QUANTITY_SERVO_DAMPING: return &joint->servo_damping;

@@ -69,6 +69,7 @@ static void read_joint(ct_json at, ct_joint_def* joint) {
     static const char* const screw[] = {"lead", NULL};
     static const char* const rest[] = {"rest", NULL};
     static const char* const springs[] = {"stiffness", "damping", "limits", "limit_stiffness", "servo", NULL};
+    static const char* const rotor[] = {"armature", NULL};
     static const char* const start[] = {"position", "velocity", NULL};
     int kind = 0;
     if (!ct_read_keys(at, CT_OBJECT_JOINT)) return;
@@ -81,6 +82,7 @@ static void read_joint(ct_json at, ct_joint_def* joint) {
     if (!type->has_lead) refuse_keys(at, words[kind], screw);
     if (!type->has_rest) refuse_keys(at, words[kind], rest);
     if (!type->law) refuse_keys(at, words[kind], springs);
+    if (type->spatial || !type->ndof) refuse_keys(at, words[kind], rotor);
     if (!type->ndof) refuse_keys(at, words[kind], start);
     ct_json_vector(ct_json_member(at, "anchor"), joint->anchor);
     ct_json_vector(ct_json_member(at, "axis"), joint->axis);
@@ -91,6 +93,7 @@ static void read_joint(ct_json at, ct_joint_def* joint) {
     ct_json_at_least(ct_json_member(at, "stiffness"), 0, &joint->stiffness);
     ct_json_number(ct_json_member(at, "rest"), &joint->rest);
     ct_json_at_least(ct_json_member(at, "damping"), 0, &joint->damping);
+    ct_json_at_least(ct_json_member(at, "armature"), 0, &joint->armature);
     read_limits(at, joint);
     read_servo(ct_json_member(at, "servo"), type, joint);
 }

@@ -53,6 +53,8 @@ static void read_axial(ct_mjcf* m, const ct_xml* joint, ct_robot_pose pose, ct_j
     ct_mjcf_numbers(m, joint, "springref", 1, 1, &rest);
     ct_mjcf_numbers(m, joint, "stiffness", 1, 1, &def->stiffness);
     ct_mjcf_numbers(m, joint, "damping", 1, 1, &def->damping);
+    ct_mjcf_numbers(m, joint, "armature", 1, 1, &def->armature);
+    if (def->armature < 0) ct_robot_fail(m->reader, joint, "has a negative armature");
     def->rest = unit * (rest - ref);
     def->target = -unit * ref;
     if (!is_limited(m, joint)) return;
@@ -74,14 +76,18 @@ static void read_joint(ct_mjcf* m, const ct_xml* joint, ct_robot_pose pose, ct_j
         read_axial(m, joint, pose, def);
         return;
     }
+    ct_mjcf_refuse(m, joint, (const char* const[]){"armature", NULL});
     if (def->kind == CT_JOINT_FREE)
         ct_mjcf_refuse(m, joint, (const char* const[]){"stiffness", "damping", NULL});
     else {
         ct_mjcf_numbers(m, joint, "stiffness", 1, 1, &def->stiffness);
         ct_mjcf_numbers(m, joint, "damping", 1, 1, &def->damping);
     }
-    if (def->kind == CT_JOINT_BALL && is_limited(m, joint))
-        ct_robot_fail(m->reader, joint, "is a ball with a range, which is not supported: remove it");
+    double range[2];
+    if (def->kind != CT_JOINT_BALL || !is_limited(m, joint)) return;
+    if (ct_mjcf_numbers(m, joint, "range", 2, 2, range) != 2) return;
+    def->lower = m->angle * range[0];
+    def->upper = m->angle * range[1];
 }
 
 static bool is_joint(const ct_xml* element) {
@@ -107,34 +113,6 @@ static int add_joints(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int co
         link->force_limited = ct_mjcf_has_range(m, joint, "actuatorfrcrange", "actuatorfrclimited");
     }
     return count;
-}
-
-static bool stands_still(const ct_robot* robot, int k) {
-    while (k >= 0 && robot->link[k].joint.kind == CT_JOINT_FIXED) k = robot->link[k].parent;
-    return k < 0;
-}
-
-// A rotor of inertia a that turns with the joint. Where the joint is a hinge on what stands still, it does
-// what a ring of that inertia about the axis does on the link; elsewhere the ring would turn with the parent
-// too.
-static void add_armature(ct_mjcf* m, const ct_xml* body, ct_robot_link* link) {
-    for (const ct_xml* joint = body->child; joint && !m->reader->status; joint = joint->next) {
-        double a = 0;
-        if (!strcmp(joint->name, "frame")) add_armature(m, joint, link);
-        if (strcmp(joint->name, "joint")) continue;
-        ct_mjcf_numbers(m, joint, "armature", 1, 1, &a);
-        if (a == 0) continue;
-        if (a < 0) ct_robot_fail(m->reader, joint, "has a negative armature");
-        if (link->joint.kind != CT_JOINT_REVOLUTE || !stands_still(m->reader->robot, link->parent) ||
-            !(link->mass > 0))
-            ct_robot_fail(m->reader, joint,
-                          "has armature=\"%g\", which is supported for a hinge between the world and a body "
-                          "with a mass alone: remove it or set it to 0",
-                          a);
-        const ct_vec3 n = ct_vec3_normalise(ct_vec3_load(link->joint.axis));
-        const double J[6] = {n.x * n.x, n.y * n.y, n.z * n.z, n.x * n.y, n.x * n.z, n.y * n.z};
-        for (int i = 0; i < 6; i++) link->inertia[i] += a / 2 * (J[i] + (i < 3));
-    }
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -211,9 +189,8 @@ static void add_body(ct_mjcf* m, const ct_xml* body, ct_robot_pose pose, int par
     ct_mjcf_refuse(m, body, (const char* const[]){"mocap", "gravcomp", NULL});
     link.joint.kind = CT_JOINT_FIXED;
     ct_vec3_store(link.joint.anchor, pose.t);
-    const int joints = add_joints(m, body, pose, 0, &link);
+    add_joints(m, body, pose, 0, &link);
     read_mass(m, body, pose, &link);
-    if (joints) add_armature(m, body, &link);
     int index = ct_robot_new_link(m->reader, body, &link);
     if (index < 0) return;
     add_sites(m, body, pose, index);
@@ -245,9 +222,9 @@ static bool compiler_choice(ct_mjcf* m, const ct_xml* compiler, const char* attr
 
 static void read_compiler(ct_mjcf* m, const ct_xml* compiler) {
     ct_mjcf_check(m, compiler);
-    ct_mjcf_refuse(
-        m, compiler,
-        (const char* const[]){"balanceinertia", "boundmass", "boundinertia", "settotalmass", NULL});
+    ct_mjcf_refuse(m, compiler, (const char* const[]){"balanceinertia", "boundmass", "boundinertia", NULL});
+    ct_mjcf_numbers(m, compiler, "inertiagrouprange", 2, 2, m->group);
+    ct_mjcf_numbers(m, compiler, "settotalmass", 1, 1, &m->total_mass);
     bool degrees = compiler_choice(m, compiler, "angle", "degree", "radian", m->angle != 1);
     m->angle = degrees ? M_PI / 180 : 1;
     compiler_choice(m, compiler, "coordinate", "local", "local", true);
@@ -302,6 +279,17 @@ static void read_world(ct_mjcf* m, const ct_xml* part) {
     add_bodies(m, part, none, -1);
 }
 
+static void scale_masses(ct_mjcf* m) {
+    ct_robot* robot = m->reader->robot;
+    double sum = 0;
+    for (int k = 0; k < robot->nlink; k++) sum += robot->link[k].mass;
+    if (!(m->total_mass > 0 && sum > 0)) return;
+    for (int k = 0; k < robot->nlink; k++) {
+        robot->link[k].mass *= m->total_mass / sum;
+        for (int i = 0; i < 6; i++) robot->link[k].inertia[i] *= m->total_mass / sum;
+    }
+}
+
 // Hands every part of that name to `read`.
 static void each(ct_mjcf* m, const char* name, void (*read)(ct_mjcf*, const ct_xml*)) {
     for (const ct_xml* part = ct_xml_child(m->root, name); part && !m->reader->status;
@@ -313,7 +301,12 @@ void ct_mjcf_read(ct_robot_reader* reader, ct_xml* root) {
     static const char* const parts[] = {"compiler", "default",  "worldbody", "actuator", "option",
                                         "size",     "visual",   "statistic", "asset",    "contact",
                                         "sensor",   "keyframe", "custom",    "tendon",   NULL};
-    ct_mjcf m = {.reader = reader, .root = root, .angle = M_PI / 180, .euler = "xyz", .autolimits = true};
+    ct_mjcf m = {.reader = reader,
+                 .root = root,
+                 .angle = M_PI / 180,
+                 .euler = "xyz",
+                 .autolimits = true,
+                 .group = {-INFINITY, INFINITY}};
     ct_mjcf_include(reader, root);
     ct_robot_check_children(reader, root, parts);
     each(&m, "compiler", read_compiler);
@@ -321,6 +314,7 @@ void ct_mjcf_read(ct_robot_reader* reader, ct_xml* root) {
     ct_mjcf_replicate(&m, root);
     each(&m, "default", check_defaults);
     each(&m, "worldbody", read_world);
+    scale_masses(&m);
     each(&m, "tendon", ct_mjcf_tendons);
     each(&m, "actuator", ct_mjcf_actuators);
 }

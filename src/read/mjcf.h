@@ -21,6 +21,8 @@ typedef struct ct_mjcf {
     const char* meshdir;  // folder of mesh files, NULL: that of the file
     bool strippath;       // folders in the names of mesh files do not count
     ct_mjcf_site* site;   // those with names
+    double group[2];      // geoms of the groups between these have mass
+    double total_mass;    // kg, that masses are scaled to; 0: they stay
     enum { CT_MJCF_WHEN_NEEDED, CT_MJCF_ALWAYS, CT_MJCF_NEVER } from_geom;  // where masses come from
 } ct_mjcf;
 

@@ -124,7 +124,7 @@ static law read_law(ct_mjcf* m, const ct_xml* actuator) {
 static double moved(const ct_robot* robot, int k) {
     const ct_joint_def* joint = &robot->link[k].joint;
     const ct_vec3 axis = ct_vec3_normalise(ct_vec3_load(joint->axis)), anchor = ct_vec3_load(joint->anchor);
-    double sum = 0;
+    double sum = joint->armature;
     for (int j = k; j < robot->nlink; j++) {
         const ct_robot_link* link = &robot->link[j];
         int at = j;

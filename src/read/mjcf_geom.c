@@ -160,13 +160,15 @@ static void solid_mass(ct_mjcf* m, const ct_xml* geom, geom_kind kind, bool has_
 }
 
 static void add_geom(ct_mjcf* m, const ct_xml* geom, ct_robot_pose frame, ct_moments* sum) {
-    double density = 1000, mass = 0, J[6] = {0}, turned[6];
+    double density = 1000, mass = 0, group = 0, J[6] = {0}, turned[6];
     ct_robot_pose pose = {ct_mat3_identity(), {0, 0, 0}};
     const char* shell = ct_mjcf_get(m, geom, "shellinertia");
     bool has_mass = ct_mjcf_numbers(m, geom, "mass", 1, 1, &mass) > 0;
     ct_mjcf_numbers(m, geom, "density", 1, 1, &density);
     if (mass < 0 || density < 0) ct_robot_fail(m->reader, geom, "has a negative mass or density");
+    ct_mjcf_numbers(m, geom, "group", 1, 1, &group);
     if (m->reader->status || (has_mass ? mass : density) == 0) return;
+    if (group < m->group[0] || group > m->group[1]) return;
     geom_kind kind = kind_of(m, geom);
     if (shell && !strcmp(shell, "true"))
         ct_robot_fail(m->reader, geom,

@@ -31,10 +31,12 @@ static const known_attributes known[] = {
      "ctrllimited ctrlrange forcelimited forcerange group user dynprm actdim actlimited actrange actearly"},
     {"spatial", "name class stiffness springlength damping frictionloss armature limited range",
      "group width material rgba user margin solreflimit solimplimit solreffriction solimpfriction"},
-    {"compiler", "angle eulerseq coordinate inertiafromgeom autolimits meshdir assetdir strippath",
+    {"compiler",
+     "angle eulerseq coordinate inertiafromgeom autolimits meshdir assetdir strippath "
+     "inertiagrouprange settotalmass",
      "texturedir discardvisual fusestatic convexhull usethread fitaabb "
      "exactmeshinertia alignfree saveinertial "
-     "balanceinertia boundmass boundinertia settotalmass"},
+     "balanceinertia boundmass boundinertia"},
 };
 
 static bool has_word(const char* words, const char* word) {
@@ -64,7 +66,7 @@ void ct_mjcf_refuse(ct_mjcf* m, const ct_xml* element, const char* const* attrib
         if (!value || !strcmp(value, "false")) continue;
         if (strcmp(value, "true")) ct_robot_numbers(m->reader, element, *attributes, value, 1, 1, &number);
         else number = 1;
-        if (number != 0 && !(number < 0 && !strcmp(*attributes, "settotalmass")))
+        if (number != 0)
             ct_robot_fail(m->reader, element,
                           "has %s=\"%.40s\", which is not supported: remove it or set it to 0", *attributes,
                           value);

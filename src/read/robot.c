@@ -181,6 +181,7 @@ void ct_robot_place(ct_robot* robot, const double translate[3], const double rot
         ct_inertia_rotate(R, link->inertia, turned);
         for (int i = 0; i < 6; i++) link->inertia[i] = turned[i] * pow(scale, 5);
         link->mass *= pow(scale, 3);
+        link->joint.armature *= pow(scale, link->joint.kind == CT_JOINT_PRISMATIC ? 3 : 5);
         if (link->joint.kind != CT_JOINT_PRISMATIC) continue;
         link->joint.lower *= scale, link->joint.upper *= scale, link->joint.rest *= scale,
             link->joint.target *= scale;
@@ -207,8 +208,8 @@ static double limit_stiffness(const ct_robot* robot, int k) {
     }
     if (weight == 0) return 0;
     double reach = moment > 0 ? moment / weight : 1;
-    return robot->link[k].joint.kind == CT_JOINT_REVOLUTE ? weight * reach * 1e4
-                                                          : weight / (reach * reach) * 1e4;
+    return robot->link[k].joint.kind == CT_JOINT_PRISMATIC ? weight / (reach * reach) * 1e4
+                                                           : weight * reach * 1e4;
 }
 
 // The name in the scene: the robot's own, or "prefix.name" where the scene has that already.

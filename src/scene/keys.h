@@ -50,7 +50,7 @@
     X(LINK, "link", "name", "parent", "joint", "nodes", "mass", "center", "inertia", "mesh", "density",      \
       "motion")                                                                                              \
     X(JOINT, "joint", "type", "anchor", "axis", "axis2", "lead", "position", "velocity", "stiffness",        \
-      "rest", "damping", "limits", "limits2", "limit_stiffness", "servo")                                    \
+      "rest", "damping", "armature", "limits", "limits2", "limit_stiffness", "servo")                        \
     X(SERVO, "servo", "stiffness", "damping", "target")                                                      \
     X(WATER, "water", "density", "current", "drag", "thrust", "buoyancy", "level", "layer", "slow",          \
       "bodies")                                                                                              \

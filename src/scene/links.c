@@ -120,7 +120,12 @@ static ct_status check_law(const ct_joint_def* joint, const ct_joint_type* type,
     if (type->law && !type->has_rest && joint->rest)
         return ct_scene_fail(error, "joint.rest", "is %g: the spring of this joint pulls to its rest pose",
                              joint->rest);
+    if (joint->armature && !ct_joint_has_rotors(type))
+        return ct_scene_fail(error, "joint.armature",
+                             "is %g: rotors are for revolute, prismatic, helical and universal joints",
+                             joint->armature);
     ct_status status = check_number(joint->stiffness, 0, "joint.stiffness", error);
+    if (!status) status = check_number(joint->armature, 0, "joint.armature", error);
     if (!status) status = check_number(joint->damping, 0, "joint.damping", error);
     if (!status) status = check_number(joint->limit_stiffness, 0, "joint.limit_stiffness", error);
     if (!status) status = check_number(joint->servo_stiffness, 0, "joint.servo.stiffness", error);

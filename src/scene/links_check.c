@@ -79,6 +79,7 @@ static ct_status check_link(const ct_scene* scene, int k, ct_error* error) {
             "have a link \"%.60s\" whose joint moves nothing: give it, or a link below it, a mass or nodes, "
             "or make its joint fixed",
             scene->link[k].name);
+    for (int i = 0; i < ct_joint_rotors(joint); i++) sum.moment[i] += joint->armature;
     bool held = joint->stiffness > 0 || joint->damping > 0 || joint->servo_stiffness > 0;
     const char* center = ct_joint_type_of(joint->kind)->naxis ? "axis" : "anchor";
     for (int i = 0; i < moment_count(joint); i++)

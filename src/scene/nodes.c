@@ -1,11 +1,12 @@
 // Nodes of a scene: how many, whose, and sets of them. They count through the bodies, then the links with a
-// mass of their own, then the obstacles.
+// mass of their own, then rotors, then the obstacles.
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "scene/scene.h"
+#include "skeleton/joint.h"
 
 int ct_scene_node_count(const ct_scene* scene) {
     if (!scene->nbody) return 0;
@@ -15,7 +16,10 @@ int ct_scene_node_count(const ct_scene* scene) {
 
 int ct_scene_model_node_count(const ct_scene* scene) {
     int count = ct_scene_node_count(scene);
-    for (int k = 0; k < scene->nlink; k++) count += scene->link[k].mass > 0 ? 6 : 0;
+    for (int k = 0; k < scene->nlink; k++) {
+        count += scene->link[k].mass > 0 ? 6 : 0;
+        count += ct_joint_rotors(&scene->link[k].joint);
+    }
     for (int i = 0; i < scene->nobstacle; i++) count += scene->obstacle[i].nvert;
     return count;
 }

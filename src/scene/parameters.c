@@ -37,7 +37,7 @@ bool ct_scene_link_takes(const ct_scene_link* link, ct_quantity quantity, ct_par
     // one number for all has no meaning for rotations
     if (ct_quantity_row(quantity)->of == CT_OF_RATES)
         return type->ndof && !(per == CT_PER_SCENE && type->spatial);
-    return ct_joint_has(type, quantity);
+    return ct_joint_has(&link->joint, quantity);
 }
 
 // A link by name that the parameter means something for; NULL: one at least must be such.

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/point3.h"
+#include "skeleton/joint.h"
 
 ct_settings ct_settings_default(void) {
     return (ct_settings){
@@ -233,6 +234,12 @@ static ct_status check_projective(const ct_scene* scene, ct_error* error) {
                              "scene has \"%s\": use the solver \"newton\"",
                              actuator->name);
     }
+    for (int k = 0; k < scene->nlink; k++)
+        if (ct_joint_rotors(&scene->link[k].joint))
+            return ct_scene_fail(error, "solver.type",
+                                 "is \"projective\", which does not support armatures, but the joint of "
+                                 "\"%s\" has one: use the solver \"newton\"",
+                                 scene->link[k].name);
     for (int b = 0; status == CT_OK && b < scene->nbody; b++)
         status = check_projective_body(&scene->body[b], error);
     return status;

@@ -40,7 +40,7 @@ static void swap_links(ct_scene* scene, ct_quantity quantity, double* value) {
     for (int k = 0; k < scene->nlink; k++) {
         ct_scene_link* link = &scene->link[k];
         if (quantity == CT_QUANTITY_LINK_MASS) swap_mass(link, value + k);
-        else if (ct_joint_has(ct_joint_type_of(link->joint.kind), quantity))
+        else if (ct_joint_has(&link->joint, quantity))
             swap(ct_fields_joint(&link->joint, quantity), value + k);
     }
 }

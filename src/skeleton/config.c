@@ -5,8 +5,6 @@
 
 #include "math/quat.h"
 
-#include "math/quat.h"
-
 ct_status ct_config_create(ct_config* config, ct_arena* arena, const ct_tree* tree) {
     config->x = ct_arena_alloc(arena, 3 * (size_t)tree->nvert, sizeof(double));
     config->q = ct_arena_alloc(arena, (size_t)tree->ncoordinate, sizeof(double));
@@ -116,18 +114,31 @@ static void place_columns(const ct_tree* tree, int k, const ct_joint_seat* seat,
     }
 }
 
-void ct_config_place(const ct_tree* tree, ct_config* config) {
-    for (int k = 0; k < tree->nlink; k++) {
-        ct_joint_seat seat = seat_of(tree, k, config);
-        place_link(tree, k, &seat, config);
-        place_columns(tree, k, &seat, config);
-        ct_mat3 R = frame_rotation(config->frame + 12 * k);
-        ct_vec3 t = frame_shift(config->frame + 12 * k);
-        for (int i = tree->start[k]; i < tree->start[k + 1]; i++) {
-            size_t at = 3 * (size_t)tree->node[i];
-            ct_vec3_store(config->x + at, ct_vec3_add(ct_mat3_apply(R, load(tree->rest + at)), t));
-        }
+static void place_nodes(const ct_tree* tree, int k, ct_config* config) {
+    ct_joint_seat seat = seat_of(tree, k, config);
+    place_link(tree, k, &seat, config);
+    place_columns(tree, k, &seat, config);
+    ct_mat3 R = frame_rotation(config->frame + 12 * k);
+    ct_vec3 t = frame_shift(config->frame + 12 * k);
+    for (int i = tree->start[k]; i < tree->start[k + 1]; i++) {
+        size_t at = 3 * (size_t)tree->node[i];
+        ct_vec3_store(config->x + at, ct_vec3_add(ct_mat3_apply(R, load(tree->rest + at)), t));
     }
+}
+
+// Coordinates of joints that have rotors are numbers, one per rate.
+static void place_rotors(const ct_tree* tree, ct_config* config) {
+    for (int r = 0; r < tree->nrotor; r++) {
+        const int j = tree->rotor_dof[r], k = tree->dof_link[j];
+        const size_t at = 3 * (size_t)ct_tree_rotor_node(tree, r);
+        memcpy(config->x + at, tree->rest + at, 3 * sizeof(double));
+        config->x[at] += config->q[tree->coordinate[k] + j - tree->dof[k]];
+    }
+}
+
+void ct_config_place(const ct_tree* tree, ct_config* config) {
+    for (int k = 0; k < tree->nlink; k++) place_nodes(tree, k, config);
+    place_rotors(tree, config);
 }
 
 void ct_config_move(const ct_tree* tree, const ct_config* config, double length, const double* dz,
@@ -172,6 +183,10 @@ void ct_config_pull(const ct_tree* tree, const ct_config* config, const double* 
         memcpy(wrench + 6 * k, values, sizeof values);
     }
     ct_config_pull_links(tree, config, wrench, r);
+    for (int i = 0; i < tree->nrotor; i++) {
+        const int j = tree->rotor_dof[i];
+        r[j] += rho[3 * (size_t)ct_tree_rotor_node(tree, i)] / tree->scale[j];
+    }
 }
 
 void ct_config_push_links(const ct_tree* tree, const ct_config* config, const double* dz, double* twist) {
@@ -196,6 +211,10 @@ void ct_config_push(const ct_tree* tree, const ct_config* config, const double* 
             dx[at + 1] += u.y;
             dx[at + 2] += u.z;
         }
+    }
+    for (int i = 0; i < tree->nrotor; i++) {
+        const int j = tree->rotor_dof[i];
+        dx[3 * (size_t)ct_tree_rotor_node(tree, i)] += dz[j] / tree->scale[j];
     }
 }
 

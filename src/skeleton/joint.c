@@ -39,7 +39,9 @@ const char* ct_joint_kind_name(ct_joint_kind kind) {
 
 // ---- values of a joint ---------------------------------------------------------------------
 
-bool ct_joint_has(const ct_joint_type* type, ct_quantity quantity) {
+bool ct_joint_has(const ct_joint_def* joint, ct_quantity quantity) {
+    const ct_joint_type* type = ct_joint_type_of(joint->kind);
+    if (quantity == CT_QUANTITY_ARMATURE) return ct_joint_rotors(joint) > 0;
     return quantity == CT_QUANTITY_JOINT_REST ? type->has_rest : type->law != NULL;
 }
 

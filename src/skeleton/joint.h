@@ -9,8 +9,15 @@ const ct_joint_type* ct_joint_type_of(ct_joint_kind kind);
 // The word of each kind, in their order; then NULL.
 extern const char* const ct_joint_words[];
 
-// Whether joints of the type have the quantity, one of links.
-bool ct_joint_has(const ct_joint_type* type, ct_quantity quantity);
+// Whether the joint has the quantity, one of links.
+bool ct_joint_has(const ct_joint_def* joint, ct_quantity quantity);
+
+// Rotors turn with its rates where it has an armature.
+static inline bool ct_joint_has_rotors(const ct_joint_type* type) { return type->ndof && !type->spatial; }
+// How many.
+static inline int ct_joint_rotors(const ct_joint_def* joint) {
+    return joint->armature > 0 ? ct_joint_type_of(joint->kind)->ndof : 0;
+}
 
 // Initial values and servo target, one number per rate: a coordinate (`position`, ...), or a vector (`pose`,
 // ...).

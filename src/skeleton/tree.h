@@ -29,7 +29,11 @@ typedef struct ct_tree {
     int* start;                  // nlink + 1, into node
     int* node;                   // nodes on links, link after link
     int* node_link;              // nvert, -1: not on a link
-    double origin[3];            // of the twists, m
+    // Behind them in `node`, a node for each rate that a rotor turns with; along x it is as far from where it
+    // rests as the coordinate says, and the armature is its mass.
+    int nrotor;
+    int* rotor_dof;    // nrotor, the rate
+    double origin[3];  // of the twists, m
     // nlink, which driven frame the link's joint sits on, -1: its parent or the world
     int* root;
     double* root_center;    // 3 nroot, m, of the motion
@@ -37,5 +41,16 @@ typedef struct ct_tree {
     double* mass;           // nlink, kg, its own
     double* factored_mass;  // nlink, when the system was factored
 } ct_tree;
+
+// Nodes that joints move: on links, and rotors.
+static inline int ct_tree_node_count(const ct_tree* tree) {
+    return tree->nlink ? tree->start[tree->nlink] + tree->nrotor : 0;
+}
+static inline int ct_tree_rotor_node(const ct_tree* tree, int r) {
+    return tree->node[tree->start[tree->nlink] + r];
+}
+static inline double ct_tree_armature(const ct_tree* tree, int r) {
+    return tree->joint[tree->dof_link[tree->rotor_dof[r]]].armature;
+}
 
 #endif

@@ -70,7 +70,7 @@ void ct_external_forces_vjp(const ct_model* model, double time, const double* co
                             double* control_bar) {
     const double zero[3] = {0, 0, 0};
     for (int v = 0; v < model->nvert; v++)
-        for (int a = 0; a < 3; a++) {
+        for (int a = 0; model->mass[v] > 0 && a < 3; a++) {  // what is in inertia alone has no weight
             if (mass_bar) mass_bar[v] += model->settings.gravity[a] * force_bar[3 * v + a];
             if (gravity_bar) gravity_bar[a] += model->mass[v] * force_bar[3 * v + a];
         }

@@ -65,6 +65,13 @@ static void measure_node(const ct_model* model, const ct_state* state, int v, ct
     out->mass += m;
 }
 
+static void measure_rotors(const ct_model* model, const ct_state* state, ct_measure* out) {
+    for (int r = 0; r < model->tree.nrotor; r++) {
+        const double rate = state->v[3 * (size_t)ct_tree_rotor_node(&model->tree, r)];
+        out->kinetic += 0.5 * ct_tree_armature(&model->tree, r) * rate * rate;
+    }
+}
+
 static double tet_volume(const ct_model* model, const double* x, int t) {
     double least;
     const int* mid = ct_model_middles(model, t);
@@ -82,6 +89,7 @@ static double tet_volume(const ct_model* model, const double* x, int t) {
 ct_measure ct_state_measure(const ct_model* model, const ct_state* state) {
     ct_measure measure = {0};
     for (int v = 0; v < model->nvert; v++) measure_node(model, state, v, &measure);
+    measure_rotors(model, state, &measure);
     for (int a = 0; a < 3; a++) measure.center[a] /= measure.mass;
     for (int t = 0; t < model->ntet; t++) measure.volume += tet_volume(model, state->x, t);
     measure.elastic = ct_families_energy(&model->families, state->x);

@@ -343,6 +343,11 @@ void ct_precondition_joint_matrix(const ct_model* model, ct_preconditioner* p, c
         double* above = wrenches + 6 * (size_t)tree->parent[k] * n;
         for (int i = 0; i < 6 * tree->dof[tree->parent[k] + 1]; i++) above[i] += z[i];
     }
+    for (int r = 0; r < tree->nrotor; r++) {
+        const int j = tree->rotor_dof[r];
+        const double rate = p->coupling->c / tree->scale[j];
+        p->joint_factor[(size_t)j * (n + 1)] += rate * rate * ct_tree_armature(tree, r);
+    }
 }
 
 // Cholesky factor in place; a joint that moves nothing has no stiffness of its own. False: not positive

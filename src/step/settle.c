@@ -230,7 +230,7 @@ static ct_status move(settler* s) {
     ct_state* state = s->state;
     if (state->header->followed) return ct_start_move(s->model, state);
     for (int j = 0; j < tree->ndof; j++) s->rate[j] = state->rate[j] * tree->scale[j];
-    for (int i = 0; i < tree->start[tree->nlink]; i++)
+    for (int i = 0; i < ct_tree_node_count(tree); i++)
         memset(state->v + 3 * tree->node[i], 0, 3 * sizeof(double));
     if (tree->nlink) ct_config_push(tree, &s->work->at, s->rate, s->work->twist, state->v);
     return CT_OK;

@@ -172,7 +172,7 @@ ct_status ct_start_move(const ct_model* model, ct_state* state) {
         if (carry(&s, state->v_before))
             for (int j = 0; j < tree->ndof; j++) state->rate[j] += s.carried[j];
         for (int j = 0; j < tree->ndof; j++) s.rate[j] = state->rate[j] * tree->scale[j];
-        for (int i = 0; i < tree->start[tree->nlink]; i++)
+        for (int i = 0; i < ct_tree_node_count(tree); i++)
             memset(state->v + 3 * (size_t)tree->node[i], 0, 3 * sizeof(double));
         ct_config_push(tree, &s.links, s.rate, s.twist, state->v);
     }
@@ -249,7 +249,7 @@ ct_status ct_start_vjp(const ct_model* model, const ct_state* state, const doubl
     if (bar->position) memset(bar->position, 0, ndof * sizeof(double));
     if (bar->velocity) memset(bar->velocity, 0, ndof * sizeof(double));
     if (bar->u) memcpy(bar->u, v_bar, n * sizeof(double));
-    for (int i = 0; bar->u && i < tree->start[tree->nlink]; i++)
+    for (int i = 0; bar->u && i < ct_tree_node_count(tree); i++)
         memset(bar->u + 3 * (size_t)tree->node[i], 0, 3 * sizeof(double));
     if (status == CT_OK) {
         const bool carried = carry(&s, state->v_before);

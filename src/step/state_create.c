@@ -53,7 +53,7 @@ static ct_status set_links(const ct_model* model, ct_state* state, const double*
         ct_config_place(tree, &config);
         set_rates(tree, &config, velocity, state->rate);
         for (int j = 0; j < tree->ndof; j++) rate[j] = state->rate[j] * tree->scale[j];
-        for (int i = 0; i < tree->start[tree->nlink]; i++)
+        for (int i = 0; i < ct_tree_node_count(tree); i++)
             memset(state->v + 3 * tree->node[i], 0, 3 * sizeof(double));
         ct_config_push(tree, &config, rate, twist, state->v);
         memcpy(state->q_previous, state->q, (size_t)tree->ncoordinate * sizeof(double));

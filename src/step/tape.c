@@ -331,7 +331,7 @@ static ct_status deliver(const ct_model* model, reverse_context* c, ct_values* g
         const ct_start_bar bar = {joint_position, joint_velocity, velocity, c->sums.of[CT_SUM_MASS]};
         const ct_tree* tree = &model->tree;
         status = ct_start_vjp(model, c->after, c->bar.x, c->bar.v, &bar);
-        for (int i = 0; position && i < tree->start[tree->nlink]; i++)
+        for (int i = 0; position && i < ct_tree_node_count(tree); i++)
             memset(position + 3 * (size_t)tree->node[i], 0, 3 * sizeof(double));
     } else if (model->tree.nlink) to_joints(c, joint_position, joint_velocity);
     for (int j = 0; joint_position && j < model->tree.ndof; j++)

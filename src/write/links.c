@@ -44,6 +44,7 @@ static void write_joint(ct_json_put* out, const ct_joint_def* j) {
     ct_write_unless(out, "stiffness", j->stiffness, 0);
     if (type->has_rest) ct_write_unless(out, "rest", j->rest, 0);
     ct_write_unless(out, "damping", j->damping, 0);
+    ct_write_unless(out, "armature", j->armature, 0);
     if (type->law) {
         write_limits(out, j);
         bool servo = j->servo_stiffness != 0 || j->servo_damping != 0 || j->target != 0 ||
