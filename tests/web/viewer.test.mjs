@@ -37,6 +37,8 @@ run('run', join(source, 'scenes/beam.json'), '-o', 'beam.h5', '--steps', '60', '
 run('view', 'beam.h5', '-o', 'beam.html', '--interior', '--no-open', '-q');
 run('run', join(source, 'scenes/stack.json'), '-o', 'stack.h5', '--steps', '20', '-q');
 run('view', 'stack.h5', 'stack.h5', '-o', 'stack.html', '--no-open', '-q');
+run('run', join(source, 'scenes/cloth.json'), '-o', 'cloth.h5', '--steps', '1', '-q');
+run('view', 'cloth.h5', '-o', 'cloth.html', '--no-open', '-q');
 
 const address = `file://${join(directory, 'beam.html')}`;
 const page = await open(address);
@@ -171,6 +173,68 @@ await check('a screenshot shows what the software renderer draws', async () => {
   const differ = ours.filter((value, i) => value !== theirs[i]).length;
   assert.ok(area > 300, `the body covers ${area} points`);
   assert.ok(differ < 0.12 * area, `${differ} of ${area} points differ`);
+});
+
+await check('triangles that face away are left out of a moving scene, and nothing looks different', async () => {
+  const { all, facing, same } = await page.evaluate(() => {
+    const { app } = viewer;
+    const { quick } = app.views[0].surfaces[0];
+    const look = () => {
+      app.stage.changed();
+      app.stage.draw();
+      return { triangles: quick.shape.geometry.drawRange.count / 3, picture: app.canvas.toDataURL('image/png') };
+    };
+    const culled = look();
+    quick.face = function face() {
+      this.shape.geometry.index.array.set(this.shape.every);
+      this.shape.geometry.index.clearUpdateRanges();
+      this.shape.geometry.index.needsUpdate = true;
+      this.shape.geometry.setDrawRange(0, this.shape.every.length);
+    };
+    const whole = look();
+    delete quick.face;
+    return { all: whole.triangles, facing: culled.triangles, same: whole.picture === culled.picture };
+  });
+  assert.ok(facing > 0.2 * all && facing < 0.7 * all, `${facing} of ${all}`);
+  assert.ok(same);
+});
+
+await check('a sheet does not lie in its own shadow, on either side', async () => {
+  const other = await open(`file://${join(directory, 'cloth.html')}`);
+  const tones = await other.evaluate(() => {
+    const { app } = viewer;
+    const { stage, canvas } = app;
+    app.play(false);
+    app.seek(0);
+    const points = app.views[0].points;
+    const middle = [0, 1, 2].map((a) => { let sum = 0; for (let i = a; i < points.length; i += 3) sum += points[i]; return sum / (points.length / 3); });
+    const copy = new OffscreenCanvas(1, 1).getContext('2d');
+    const tone = (now) => {
+      if (now === undefined) stage.changed();
+      stage.draw(now);
+      copy.drawImage(canvas, canvas.width / 2, canvas.height / 2, 1, 1, 0, 0, 1, 1);
+      return copy.getImageData(0, 0, 1, 1).data[2];
+    };
+    stage.controls.target.set(...middle);
+    return [false, true].map((turned) => {
+      if (turned) { // the same sheet, its triangles the other way round
+        const { surfaces } = app.views[0];
+        for (const surface of surfaces) {
+          for (const list of [surface.vertex, surface.quick.shape.every]) {
+            for (let c = 0; c < list.length; c += 3) [list[c], list[c + 1]] = [list[c + 1], list[c]];
+          }
+          surface.quick.geometry.index.needsUpdate = true;
+          surface.move(points);
+        }
+      }
+      stage.camera.position.set(...middle).addScaledVector(stage.axis, 2).addScaledVector(stage.direction(0.1, 0, 1), 0.5);
+      stage.controls.update();
+      return { moving: tone(), resting: tone(Infinity) };
+    });
+  });
+  for (const { moving, resting } of tones) assert.ok(moving > 100 && Math.abs(moving - resting) < 25, JSON.stringify(tones));
+  assert.deepEqual(other.problems, []);
+  await other.close();
 });
 
 await check('a movie holds the whole motion', async () => {

@@ -3,20 +3,20 @@
 import * as THREE from 'three';
 
 const VERTEX = `
-attribute vec3 tone;
+attribute vec4 tone;
 uniform mat4 all;
 invariant gl_Position;
 varying vec3 shown;
 #ifdef TWO_SIDED
-attribute vec3 toneBehind;
+attribute vec4 toneBehind;
 varying vec3 shownBehind;
 #endif
 #include <clipping_planes_pars_vertex>
 void main() {
   gl_Position = all * vec4(position, 1.0);
-  shown = tone;
+  shown = tone.rgb;
 #ifdef TWO_SIDED
-  shownBehind = toneBehind;
+  shownBehind = toneBehind.rgb;
 #endif
 #if NUM_CLIPPING_PLANES > 0
   vec4 mvPosition = modelViewMatrix * vec4(position, 1.0);
@@ -51,7 +51,7 @@ export function setQuickLights({ axis, sky, key, fill }) {
   lights.tones = [key, fill].map((light) => rgb(light.color, light.intensity));
 }
 
-// The colours of some lit vertices, 4 bytes each; side -1: seen from behind.
+// The colours of some lit vertices, 4 bytes each (3 would be converted by the processor once more); side -1: seen from behind.
 function shade(list, normal, color, side, out) {
   const { up, sky, floor, ways: [k, f], tones: [key, fill] } = lights;
   for (let at = 0, to = 0; at < list.length; at++, to += 4) {
@@ -80,7 +80,10 @@ function shade(list, normal, color, side, out) {
   }
 }
 
-const [MOST, MOST_SHADOW] = [6000, 1500]; // triangles
+// Triangles: drawn as they are up to the first number, and where frames take long up to the second; of the shadow.
+const MOST = [40000, 6000];
+const MOST_SHADOW = 1500;
+const [EYE, BACK] = [new THREE.Vector3(), new THREE.Matrix4()];
 
 // Fewer triangles between some of the vertices: one for each cell of a grid at rest, if they have the same owner and nearly
 // the same direction.
@@ -120,22 +123,24 @@ function coarsen(rest, { node: vertexNode, vertex: index, normal: { array: norma
   }
 }
 
-// Geometries with the triangles of each list, over those vertices alone that one of them has: {list, geometries}.
-function compact(triangles, count) {
+// Triangles over those vertices alone that they or their shadow have: {list, every triangle, geometry of those that are shown, shadow}.
+function compact(triangles, shadow, count) {
   const number = new Int32Array(count).fill(-1);
   const list = [];
-  const shared = {};
-  const geometries = triangles.map((index) => {
-    const geometry = new THREE.BufferGeometry();
-    geometry.setIndex(new THREE.BufferAttribute(index.map((v) => {
-      if (number[v] < 0) number[v] = list.push(v) - 1;
-      return number[v];
-    }), 1));
-    geometry.attributes = shared;
-    return geometry;
+  const renumber = (index) => index.map((v) => {
+    if (number[v] < 0) number[v] = list.push(v) - 1;
+    return number[v];
   });
-  geometries[0].setAttribute('position', new THREE.BufferAttribute(new Float32Array(3 * list.length), 3).setUsage(THREE.DynamicDrawUsage));
-  return { list: Uint32Array.from(list), geometries };
+  const [wide, wideShadow] = [renumber(triangles), renumber(shadow)];
+  const Index = list.length < 65536 ? Uint16Array : Uint32Array;
+  const every = Index.from(wide);
+  const geometry = new THREE.BufferGeometry();
+  const below = new THREE.BufferGeometry();
+  geometry.setIndex(new THREE.BufferAttribute(every.slice(), 1).setUsage(THREE.DynamicDrawUsage));
+  below.setIndex(new THREE.BufferAttribute(Index.from(wideShadow), 1));
+  geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array(3 * list.length), 3).setUsage(THREE.DynamicDrawUsage));
+  below.attributes = geometry.attributes;
+  return { list: Uint32Array.from(list), every, geometry, shadow: below };
 }
 
 // The projection along the key light onto the ground; drawn flat, and below everything.
@@ -185,7 +190,8 @@ export class Quick {
       vertexShader: FLAT_VERTEX, fragmentShader: FLAT, uniforms: { all: { value: this.all }, color: { value: ground.color } }, colorWrite: false,
       polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, toneMapped: false,
     });
-    this.on = false;
+    this.shapes = [];
+    this.stale = true;
     this.depth.onBeforeRender = (renderer, scene, camera) => {
       this.place(camera);
       this.depthMaterial.uniformsNeedUpdate = true;
@@ -201,53 +207,86 @@ export class Quick {
   }
 
   tones(name, side) {
-    const { attributes } = this.coarse;
+    const { geometry, list } = this.shape;
+    const { attributes } = geometry;
     if (!attributes[name]) {
-      const buffer = new THREE.InterleavedBuffer(new Uint8Array(4 * this.list.length), 4).setUsage(THREE.DynamicDrawUsage);
-      this.coarse.setAttribute(name, new THREE.InterleavedBufferAttribute(buffer, 3, 0, true));
+      const buffer = new THREE.InterleavedBuffer(new Uint8Array(4 * list.length), 4).setUsage(THREE.DynamicDrawUsage);
+      geometry.setAttribute(name, new THREE.InterleavedBufferAttribute(buffer, 4, 0, true));
     }
     const { data } = attributes[name];
-    shade(this.list, this.surface.normal.array, this.surface.color.array, side, data.array);
+    shade(list, this.surface.normal.array, this.surface.color.array, side, data.array);
     data.needsUpdate = true;
   }
 
   // Vertices have moved or have other colours.
   changed() {
-    if (!this.on) return;
-    const to = this.coarse.attributes.position;
+    this.stale = true;
+  }
+
+  refresh(two) {
+    const { geometry, list } = this.shape;
+    const to = geometry.attributes.position;
     const from = this.surface.position.array;
-    for (let i = 0, k = 0; i < this.list.length; i++) {
-      const v = 3 * this.list[i];
+    for (let i = 0, k = 0; i < list.length; i++) {
+      const v = 3 * list[i];
       to.array[k++] = from[v];
       to.array[k++] = from[v + 1];
       to.array[k++] = from[v + 2];
     }
     to.needsUpdate = true;
     this.tones('tone', 1);
-    if (this.full.side === THREE.DoubleSide) this.tones('toneBehind', -1);
+    if (two) this.tones('toneBehind', -1);
+    this.stale = false;
   }
 
-  // The triangles that are drawn: all, where they are few.
-  light() {
-    if (!this.coarse) {
+  // Of surfaces that show one side the triangles that face the viewer alone: the others cost nearly as much, and are not seen.
+  face(camera, two) {
+    const { geometry, every } = this.shape;
+    const p = geometry.attributes.position.array;
+    const { x: ex, y: ey, z: ez } = EYE.setFromMatrixPosition(camera.matrixWorld).applyMatrix4(BACK.copy(this.mesh.matrixWorld).invert());
+    const shown = geometry.index;
+    let count = 0;
+    for (let t = 0; t < every.length; t += 3) {
+      const i = every[t], j = every[t + 1], k = every[t + 2];
+      const ax = p[3 * i], ay = p[3 * i + 1], az = p[3 * i + 2];
+      const ux = p[3 * j] - ax, uy = p[3 * j + 1] - ay, uz = p[3 * j + 2] - az;
+      const vx = p[3 * k] - ax, vy = p[3 * k + 1] - ay, vz = p[3 * k + 2] - az;
+      if (two || (uy * vz - uz * vy) * (ex - ax) + (uz * vx - ux * vz) * (ey - ay) + (ux * vy - uy * vx) * (ez - az) > 0) {
+        shown.array[count++] = i;
+        shown.array[count++] = j;
+        shown.array[count++] = k;
+      }
+    }
+    shown.clearUpdateRanges();
+    shown.addUpdateRange(0, count);
+    shown.needsUpdate = true;
+    geometry.setDrawRange(0, count);
+  }
+
+  // The triangles that are drawn; few: where frames take long.
+  choose(few) {
+    const level = Number(few);
+    if (!this.shapes[level]) {
       const { vertex, node } = this.surface;
       const fewer = (most) => (vertex.length / 3 > 1.5 * most ? coarsen(this.rest, this.surface, most) : vertex);
-      const { list, geometries } = compact([fewer(MOST), fewer(MOST_SHADOW)], node.length);
-      this.list = list;
-      [this.coarse, this.shadow.geometry] = geometries;
+      const other = this.shapes[1 - level];
+      const triangles = fewer(MOST[level]);
+      this.shapes[level] = other?.every.length === triangles.length ? other : compact(triangles, fewer(MOST_SHADOW), node.length);
     }
-    return this.coarse;
+    this.stale ||= this.shape !== this.shapes[level];
+    this.shape = this.shapes[level];
+    this.shadow.geometry = this.shape.shadow;
+    return this.shape.geometry;
   }
 
-  set(wanted, shadow) {
+  // how: null, or {shadow, few, camera} for a likeness.
+  set(how) {
     const { full, material } = this;
-    const on = wanted && !(full.transparent && full.clippingPlanes?.length); // the depth knows no planes
-    this.mesh.geometry = this.depth.geometry = on ? this.light() : this.geometry;
+    const on = Boolean(how) && !(full.transparent && full.clippingPlanes?.length); // the depth knows no planes
+    this.mesh.geometry = this.depth.geometry = on ? this.choose(how.few) : this.geometry;
     this.depth.material = on ? this.depthMaterial : this.fullDepth;
     this.depthMaterial.side = full.side;
-    this.shadow.visible = on && shadow && this.mesh.visible && this.mesh.castShadow;
-    const fresh = on && !this.on;
-    this.on = on;
+    this.shadow.visible = on && how.shadow && this.mesh.visible && this.mesh.castShadow;
     this.mesh.material = on ? material : full;
     if (!on) return;
     const two = full.side === THREE.DoubleSide;
@@ -261,6 +300,7 @@ export class Quick {
     material.depthFunc = full.depthFunc;
     material.uniforms.opacity.value = full.opacity;
     material.clippingPlanes = full.clippingPlanes;
-    if (fresh || (two && !this.coarse.attributes.toneBehind)) this.changed();
+    if (this.stale || (two && !this.shape.geometry.attributes.toneBehind)) this.refresh(two);
+    this.face(how.camera, two);
   }
 }

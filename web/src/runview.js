@@ -139,7 +139,7 @@ export class RunView {
 
   // The shown node nearest to where the ray meets the surface; null: it misses.
   pick(raycaster, plane) {
-    for (const surface of this.surfaces) surface.hurry(false); // all triangles
+    for (const surface of this.surfaces) surface.hurry(null); // all triangles
     const meshes = this.surfaces.map((surface) => surface.mesh).filter((mesh) => mesh.visible);
     for (const mesh of meshes) mesh.geometry.boundingSphere = new THREE.Sphere(this.stage.center.clone(), 1e9);
     const hits = raycaster.intersectObjects(meshes, false).filter((hit) => !plane || plane.distanceToPoint(hit.point) >= 0);

@@ -8,6 +8,9 @@ const THEMES = {
   dark: { top: '#2b333f', bottom: '#10141a', grid: '#9db2cc', line: 0.26, shadow: 0.5, sky: 0.95, key: 2.5, fill: 0.8, floor: '#2a3038' },
 };
 
+// What is given up while a scene moves and frames take long: triangles, and pixels over those of the screen.
+const HASTE = [{ few: false, pixels: 1 }, { few: true, pixels: 1 }, { few: true, pixels: 0.75 }, { few: true, pixels: 0.5 }];
+
 const GRID_VERTEX = `
 varying vec3 place;
 void main() { vec4 world = modelMatrix * vec4(position, 1.0); place = world.xyz; gl_Position = projectionMatrix * viewMatrix * world; }`;
@@ -23,6 +26,12 @@ void main() {
   gl_FragColor = vec4(tone, alpha);
   #include <colorspace_fragment>
 }`;
+
+// Lines whose colours are ready to be shown.
+const LINE_VERTEX = `
+attribute vec4 color; varying vec3 shown;
+void main() { gl_Position = projectionMatrix * (modelViewMatrix * vec4(position, 1.0)); shown = color.rgb; }`;
+const LINE_FRAGMENT = 'varying vec3 shown; void main() { gl_FragColor = vec4(shown, 1.0); }';
 
 // Whether pixels are drawn by the processor: then they are spared.
 function isSoftware() {
@@ -82,7 +91,9 @@ export class Stage {
     this.controls.dampingFactor = 0.12;
     this.controls.addEventListener('change', () => this.changed());
     this.dirty = true;
-    this.moving = 1; // pixels while the scene moves, over those of the screen
+    this.haste = 0; // a row of HASTE, while the scene moves
+    this.pace = 30; // ms per frame
+    this.paced = -12; // frames since haste has changed; the first ones of all are slow
     this.width = this.height = 0;
     const given = run.header.ground;
     const { live } = run.header; // where things will go is not known: leave room
@@ -194,8 +205,10 @@ export class Stage {
     }
     const geometry = new THREE.BufferGeometry();
     geometry.setAttribute('position', new THREE.Float32BufferAttribute(position, 3));
-    geometry.setAttribute('color', new THREE.Float32BufferAttribute(new Float32Array(position.length), 3));
-    this.lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ vertexColors: true, depthWrite: false, toneMapped: false }));
+    geometry.setAttribute('color', new THREE.BufferAttribute(new Uint8Array((4 * position.length) / 3), 4, true));
+    this.lines = new THREE.LineSegments(geometry, new THREE.ShaderMaterial({
+      vertexShader: LINE_VERTEX, fragmentShader: LINE_FRAGMENT, depthTest: false, depthWrite: false, toneMapped: false,
+    }));
     this.lines.strength = strength;
     this.lines.renderOrder = -5;
     this.ground.add(this.lines);
@@ -206,7 +219,7 @@ export class Stage {
     const tone = new THREE.Color(theme.grid);
     const mixed = new THREE.Color();
     this.lines.strength.forEach((weight, i) => {
-      mixed.copy(this.scene.background).lerp(tone, 0.8 * weight * theme.line);
+      mixed.copy(this.scene.background).lerp(tone, 0.8 * weight * theme.line).convertLinearToSRGB();
       color.setXYZ(i, mixed.r, mixed.g, mixed.b);
     });
     color.needsUpdate = true;
@@ -270,7 +283,7 @@ export class Stage {
     const first = !this.width;
     Object.assign(this, { width, height, ratio });
     this.scale = 0;
-    this.setScale(this.moving);
+    this.setScale(HASTE[this.haste].pixels);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
     if (first && !this.given && !this.linked) this.frame();
@@ -284,24 +297,24 @@ export class Stage {
     this.renderer.setSize(this.width, this.height, false);
   }
 
-  // Fewer pixels while frames take long, more again when they do not; only while the scene moves all the time.
+  // More haste where frames take long, less when they do not; only while the scene moves all the time.
   adapt(now) {
     const took = now - this.drawn;
     if (!(took < 250)) return;
-    this.pace = 0.8 * (this.pace ?? took) + 0.2 * took;
-    this.paced = (this.paced || 0) + 1;
-    if (this.paced < 8) return;
-    if (this.pace > 60 && this.moving > 0.5) this.moving = Math.max(0.5, this.moving - 0.25);
-    else if (this.pace < 25 && this.moving < 1) this.moving = Math.min(1, this.moving + 0.25);
+    this.pace = 0.85 * this.pace + 0.15 * Math.min(took, 120);
+    if (++this.paced < 12) return;
+    if (this.pace > 66 && this.haste < HASTE.length - 1) this.haste++;
+    else if (this.pace < 50 && this.haste > 0) this.haste--;
     else return;
     this.paced = 0;
   }
 
-  // How the scene is drawn: in haste, with fewer triangles, while it moves and the processor draws. One that rests is drawn once more there, with
+  // How the scene is drawn: in haste while it moves and the processor draws. One that rests is drawn once more there, with
   // four times as many pixels.
   dress(hurry) {
     const above = this.camera.position.dot(this.axis) > this.height0;
-    for (const surface of this.hasty) surface.hurry(hurry, above && this.ground.visible);
+    const how = hurry ? { shadow: above && this.ground.visible, few: HASTE[this.haste].few, camera: this.camera } : null;
+    for (const surface of this.hasty) surface.hurry(how);
     this.shadow.visible = !hurry;
     this.grid.visible = above && !hurry;
     if (this.lines) this.lines.visible = above && hurry;
@@ -318,7 +331,7 @@ export class Stage {
     this.rested = !moved;
     this.dirty = false;
     this.drawn = now;
-    this.setScale(moved ? this.moving : this.plain ? 2 : 1);
+    this.setScale(moved ? HASTE[this.haste].pixels : this.plain ? 2 : 1);
     this.renderer.shadowMap.autoUpdate = !this.plain; // what moves in haste has a flat shadow
     this.renderer.shadowMap.needsUpdate = !moved;
     this.dress(this.plain && moved);

@@ -92,6 +92,18 @@ function splitAtCreases(rest, triangle, owner) {
   return { node: Int32Array.from(node), vertex, edges: Uint32Array.from(pairs, (c) => vertex[c]) };
 }
 
+// Places are looked up in the shadow map a little off the surface. Off a sheet that is towards the light, wherever its normal
+// points: else its other side would lie in its own shadow.
+const OFF_SHEET = THREE.ShaderChunk.shadowmap_vertex.replace('vec4 shadowWorldPosition;', `vec4 shadowWorldPosition;
+#if defined(USE_SHADOWMAP) && NUM_DIR_LIGHT_SHADOWS > 0
+  mat4 toMap = directionalShadowMatrix[0];
+  if (dot(vec3(toMap[0][2], toMap[1][2], toMap[2][2]), shadowWorldNormal) > 0.0) shadowWorldNormal = -shadowWorldNormal;
+#endif`);
+
+function keepOffSheet(shader) {
+  shader.vertexShader = shader.vertexShader.replace('#include <shadowmap_vertex>', OFF_SHEET);
+}
+
 export class Surface {
   // triangle: nodes; owner: of each triangle; color(owner): sRGB; sheet: seen from both sides.
   constructor(rest, triangle, owner, color, { sheet = false, roughness = 0.62, plain = false } = {}) {
@@ -119,6 +131,7 @@ export class Surface {
       vertexColors: true, ...(plain ? {} : { roughness, metalness: 0 }), side: sheet ? THREE.DoubleSide : THREE.FrontSide,
       polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, shadowSide: sheet ? THREE.DoubleSide : THREE.BackSide,
     });
+    if (sheet) this.material.onBeforeCompile = keepOffSheet;
     this.mesh = new THREE.Mesh(geometry, this.material);
     this.mesh.castShadow = this.mesh.receiveShadow = true;
     this.mesh.frustumCulled = false;
@@ -172,8 +185,8 @@ export class Surface {
   }
 
   // While the scene moves where the processor draws, and when it rests.
-  hurry(on, shadow = false) {
-    this.quick?.set(on, shadow);
+  hurry(how) {
+    this.quick?.set(how);
   }
 
   // values: of the nodes; null: plain colours.
@@ -237,7 +250,7 @@ export class Surface {
   }
 
   dispose() {
-    this.hurry(false);
+    this.hurry(null);
     this.mesh.geometry.dispose();
     this.wires.geometry.dispose();
   }
