@@ -52,10 +52,12 @@ def lame(young: float, poisson: float) -> Tuple[float, float]:
 class Grid:
     """Particles and their grid; materials (mu, lambda) and masses per particle."""
 
-    def __init__(self, x: Array, v: Array, volume: Array, density: Array, stiffness: Array, dx: float, gravity: float) -> None:
+    def __init__(
+        self, x: Array, v: Array, volume: Array, density: Array, stiffness: Array, dx: float, gravity: float, room: float = 0.6
+    ) -> None:  # room: of the grid around the start, m
         n = len(x)
         self.dx, self.gravity = dx, gravity
-        low, high = x.min(0) - 0.6, x.max(0) + 0.6
+        low, high = x.min(0) - room, x.max(0) + room
         self.low = ti.Vector([float(k) for k in low])
         self.shape = tuple(int(k) for k in np.ceil((high - low) / dx))
         speed = np.sqrt(((2 * stiffness[:, 0] + stiffness[:, 1]) / density).max())
@@ -198,7 +200,7 @@ class Humanoid:
         n = len(points)
         velocity = np.array(v) + np.cross(spin, points - points.mean(0))
         stiff = np.tile(lame(material["young"], material["poisson"]), (n, 1))
-        grid = Grid(points, velocity, np.full(n, volume / n), np.full(n, material["density"]), stiff, dx, 9.81)
+        grid = Grid(points, velocity, np.full(n, volume / n), np.full(n, material["density"]), stiff, dx, 9.81, 1.6)
         grid.ground = -height
         return grid, len(x), 0.5
 

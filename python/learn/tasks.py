@@ -13,6 +13,7 @@ PUSH = 4.0  # what an action of 1 adds to the gait of swim.py, before the sigmoi
 
 # Steps that an action is held for; bounds of the controls where the scene has none: 3 times what it scales them by.
 REPEAT = {"gripper": 2, "octopus": 8, "fish": 2}
+TOLERANCE = {"octopus": 1e-2}  # of steps, where it is not the scene's: twice as fast, distances within 0.3 %
 FISH = np.array([0.9, 0.9, 0.45, 0.15, 0.15])
 
 
@@ -21,7 +22,10 @@ class SceneTask:
     measures: how far it is in the end."""
 
     def __init__(self, name: str, count: int, start: float = 0.0) -> None:
-        model = cuttle.load(name).model(threads=1)
+        scene = cuttle.load(name)
+        if name in TOLERANCE:
+            scene = scene.replace(solver={"tolerance": TOLERANCE[name]})
+        model = scene.model(threads=1)
         self.objective = cuttle.Objective(model.scene)
         document = model.scene.to_dict()
         term = document["objective"][0]

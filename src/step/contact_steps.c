@@ -180,9 +180,10 @@ static bool project_secant(const ct_model* model, ct_work* work, int count, cons
     return true;
 }
 
-// The forces of the listed touches for which the law holds on W, corrected.
-static ct_status solve_problem(const ct_model* model, ct_work* work, ct_contact_accuracy wanted, int count,
-                               system_vectors* v) {
+// The forces of the listed touches for which the law holds on W, corrected. v->rows: those that v->b belongs
+// to.
+static ct_status solve_on(const ct_model* model, ct_work* work, ct_contact_accuracy wanted, int count,
+                          system_vectors* v, bool* converged) {
     ct_contact_system* system = work->contact_system;
     ct_friction_inverse inverse;
     ct_status status = ct_contact_system_invert(model, work, &work->at, count, v->which, &inverse);
@@ -200,9 +201,20 @@ static ct_status solve_problem(const ct_model* model, ct_work* work, ct_contact_
                            .eps = v->eps,
                            .inverse = &inverse};
     ct_friction_report inner;
-    memcpy(v->rows, v->force, 3 * (size_t)count * sizeof(double));
     const double tolerance = system->matrix.W ? wanted.stored : wanted.products;
-    return ct_friction_solve(&def, system->friction, tolerance, v->force, v->set, &inner);
+    status = ct_friction_solve(&def, system->friction, tolerance, v->force, v->set, &inner);
+    *converged = inner.converged;
+    return status;
+}
+
+static ct_status solve_problem(const ct_model* model, ct_work* work, ct_contact_accuracy wanted, int count,
+                               system_vectors* v) {
+    bool converged;
+    memcpy(v->rows, v->force, 3 * (size_t)count * sizeof(double));
+    ct_status status = solve_on(model, work, wanted, count, v, &converged);
+    if (status != CT_OK || converged || !ct_contact_system_harden(work->contact_system)) return status;
+    status = measure_problem(model, work, count, v);
+    return status == CT_OK ? solve_on(model, work, wanted, count, v, &converged) : status;
 }
 
 // The same with the sets as they are, and with those that arrive taken to stick. *holds false: the law does

@@ -135,12 +135,26 @@ static ct_response response_of(context* c) {
 
 // ---- W -------------------------------------------------------------------------------------
 
-enum { STORED = 400 };  // touches up to which W is stored
+// Touches up to which W is stored: always, and where products with it have not led to an answer.
+enum { STORED = 400, STORED_HARD = 1000 };
+
+static bool is_stored(const ct_contact_system* system, int count) {
+    return count <= (system->hard ? STORED_HARD : STORED);
+}
 
 // marks the stamps of matrices that are: others are counted by the compliance
 static const uint64_t stored_stamp = (uint64_t)1 << 63;
 
-void ct_contact_system_begin(ct_contact_system* system) { ct_compliance_begin(system->compliance); }
+void ct_contact_system_begin(ct_contact_system* system) {
+    system->hard = false;
+    ct_compliance_begin(system->compliance);
+}
+
+bool ct_contact_system_harden(ct_contact_system* system) {
+    if (system->hard || system->matrix.W || system->matrix.count > STORED_HARD) return false;
+    system->hard = true;
+    return true;
+}
 
 // u = J P^-1 J^T F
 static void product(const double* F, double* u, void* user) {
@@ -172,7 +186,7 @@ ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, con
                                        int count, const int* which, const ct_friction_matrix** W) {
     ct_contact_system* system = work->contact_system;
     *W = &system->matrix;
-    if (count > STORED) {
+    if (!is_stored(system, count)) {
         system->model = model;
         system->work = work;
         system->config = config;
@@ -203,7 +217,7 @@ ct_status ct_contact_system_nodes(const ct_model* model, ct_work* work, const ct
     const ct_response response = response_of(&c);
     *W = &system->linear;
     system->linear.nodes = NULL;
-    if (count > STORED) return CT_OK;
+    if (!is_stored(system, count)) return CT_OK;
     return ct_compliance_nodes(system->compliance, &model->collision, &response, work->contact->touch, count,
                                which, &system->linear);
 }

@@ -20,6 +20,7 @@ typedef struct ct_contact_system {
     ct_friction_matrix linear;  // of those of the linear system
     double* W;
     size_t W_size;
+    bool hard;              // this (sub-)step has had a problem that products with W did not solve
     uint64_t stamp;         // of W: it has been made that often
     const ct_model* model;  // of the products
     ct_work* work;
@@ -60,6 +61,9 @@ void ct_contact_system_begin(ct_contact_system* system);
 // the configuration and the touches stay where they are.
 ct_status ct_contact_system_compliance(const ct_model* model, ct_work* work, const ct_config* config,
                                        int count, const int* which, const ct_friction_matrix** W);
+// Where products with the last W have not solved a problem: it is stored from now on, in this (sub-)step.
+// False: it has been, or is too large.
+bool ct_contact_system_harden(ct_contact_system* system);
 // Blocks of the listed touches where every one is a free node, for linear systems with fixed sets
 // (ct_friction_factor); otherwise (*W)->nodes is NULL.
 ct_status ct_contact_system_nodes(const ct_model* model, ct_work* work, const ct_config* config, int count,
