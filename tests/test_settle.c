@@ -80,7 +80,7 @@ static void a_sphere_swells_as_lame_says(void** state) {
     "\"revolute\", \"anchor\": [0, 0.05, 0.05], \"axis\": [0, 1, 0], \"stiffness\": 8}}, {\"name\": "        \
     "\"lower\", \"parent\": \"upper\", \"nodes\": {\"box\": [[0.25, 0, 0], [0.35, 1, 1]]}, \"joint\": "      \
     "{\"type\": \"revolute\", \"anchor\": [0.2, 0.05, 0.05], \"axis\": [0, 1, 0], \"stiffness\": 1, "        \
-    "\"velocity\": 0.5}}]}]"
+    "\"velocity\": 0.5, \"armature\": 0.001}}]}]"
 
 // Springs of joints carry bones and flesh: a long damped motion ends at the same place.
 static void a_limb_settles_where_its_motion_ends(void** state) {

@@ -18,7 +18,7 @@
     "\"joint\": {" ROOT                                                                                      \
     "}, \"nodes\": {\"box\": [[0.05, 0.05, 0.05], [0.25, 0.15, 0.15]]}}, {\"name\": \"b\", "                 \
     "\"parent\": \"a\", \"joint\": {\"type\": \"revolute\", \"axis\": [0, 0, 1], \"anchor\": [0.4, 0.1, "    \
-    "0.1]" JOINT "}, \"nodes\": {\"box\": [[0.55, 0.05, 0.05], [0.75, 0.15, 0.15]]}}]}]"
+    "0.1], \"armature\": 0.05" JOINT "}, \"nodes\": {\"box\": [[0.55, 0.05, 0.05], [0.75, 0.15, 0.15]]}}]}]"
 #define FIXED "\"type\": \"fixed\""
 #define FREE "\"type\": \"free\", \"anchor\": [0.1, 0.1, 0.1]"
 
@@ -93,7 +93,7 @@ static void bones_go_with_their_body(void** unused) {
     sim s = start(
         parse(BAR("", FREE, "", ", \"velocity\": [1, -2, 0.5], \"angular_velocity\": [0, 0, 1.5]") "}"), 1);
     const double *X = ct_model_rest(s.model), *v = ct_state_velocities(s.state);
-    for (int i = 0; i < node_count(&s); i++) {
+    for (int i = 0; i < ct_scene_node_count(s.scene); i++) {  // rotors do not
         const double given[3] = {1 - 1.5 * (X[3 * i + 1] - 0.1), -2 + 1.5 * (X[3 * i] - 0.4), 0.5};
         for (int a = 0; a < 3; a++) assert_true(fabs(v[3 * i + a] - given[a]) < 1e-10);
     }
