@@ -5,16 +5,14 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli.h"
+#include "info.h"
 
-#define LISTED 40  // links that are printed one by one, and the last
 #define PAIRED 12  // pairs of colliders whose distances are printed one by one
 
 static const char examples[] = "  cuttle info scenes/jelly.json\n"
                                "  cuttle info jelly.h5\n"
                                "  cuttle info beam.msh --json";
 
-static json_t* vector(const double v[3]) { return json_pack("[f,f,f]", v[0], v[1], v[2]); }
 static json_t* range(const double r[2]) { return json_pack("[f,f]", r[0], r[1]); }
 
 static bool has_extension(const char* path, const char* const* extensions) {
@@ -25,125 +23,14 @@ static bool has_extension(const char* path, const char* const* extensions) {
     return false;
 }
 
-// ---- Links ----
-
-// What moves the joint by itself: springs, dampers, limits, servos.
-static void joint_details(json_t* object, const ct_joint_def* joint) {
-    if (joint->lead) json_object_set_new(object, "lead", json_real(joint->lead));
-    if (joint->stiffness) json_object_set_new(object, "stiffness", json_real(joint->stiffness));
-    if (joint->stiffness) json_object_set_new(object, "rest", json_real(joint->rest));
-    if (joint->damping) json_object_set_new(object, "damping", json_real(joint->damping));
-    if (isfinite(joint->lower)) json_object_set_new(object, "lower", json_real(joint->lower));
-    if (isfinite(joint->upper)) json_object_set_new(object, "upper", json_real(joint->upper));
-    if (isfinite(joint->lower2)) json_object_set_new(object, "lower2", json_real(joint->lower2));
-    if (isfinite(joint->upper2)) json_object_set_new(object, "upper2", json_real(joint->upper2));
-    if (joint->servo_stiffness)
-        json_object_set_new(object, "servo_stiffness", json_real(joint->servo_stiffness));
-    if (joint->servo_damping) json_object_set_new(object, "servo_damping", json_real(joint->servo_damping));
-}
-
-// How many nodes of flesh sit on the link. Those of a mass of its own come behind all nodes of tets.
-static int flesh_count(const ct_link_info* link, int flesh_nodes) {
-    int count = 0;
-    for (int i = 0; i < link->count; i++) count += link->nodes[i] < flesh_nodes;
-    return count;
-}
-
-// middles: NULL where all tets are linear.
-static int flesh_nodes(const int* tets, const int* middles, int ntet) {
-    int count = 0;
-    for (int i = 0; i < 4 * ntet; i++)
-        if (tets[i] >= count) count = tets[i] + 1;
-    for (int i = 0; middles && i < 6 * ntet; i++)
-        if (middles[i] >= count) count = middles[i] + 1;
-    return count;
-}
-
-static int count_second(const int* middles, int ntet) {
-    int count = 0;
-    for (int t = 0; middles && t < ntet; t++) count += middles[6 * t] >= 0;
-    return count;
-}
-
-static void print_tets(int ntet, int second) {
-    if (second && second < ntet) printf("%d tets (%d of second order)", ntet, second);
-    else printf("%d tets%s", ntet, second ? " of second order" : "");
-}
-
-// joint: NULL where it is not known.
-static json_t* link_object(const ct_link_info* links, int k, const ct_joint_def* joint, int flesh) {
-    const ct_link_info* link = &links[k];
-    int nodes = flesh_count(link, flesh);
-    json_t* object = json_pack("{s:s, s:s, s:o, s:i, s:i, s:b}", "name", link->name, "joint",
-                               ct_joint_kind_name(link->joint), "anchor", vector(link->anchor), "coordinates",
-                               link->ncoordinate, "nodes", nodes, "own_mass", link->count > nodes);
-    json_object_set_new(object, "parent",
-                        link->parent >= 0 ? json_string(links[link->parent].name) : json_null());
-    if (link->naxis) json_object_set_new(object, "axis", vector(link->axis));
-    if (link->naxis > 1) json_object_set_new(object, "axis2", vector(link->axis2));
-    if (joint) joint_details(object, joint);
-    return object;
-}
-
-static void print_link(const ct_link_info* links, int k, const ct_joint_def* joint, int flesh) {
-    const ct_link_info* link = &links[k];
-    printf("    %s: %s to %s", link->name, ct_joint_kind_name(link->joint),
-           link->parent >= 0 ? links[link->parent].name : "the world");
-    if (link->ncoordinate) printf(" at %.4g %.4g %.4g", link->anchor[0], link->anchor[1], link->anchor[2]);
-    if (link->naxis) printf(", axis %.3g %.3g %.3g", link->axis[0], link->axis[1], link->axis[2]);
-    if (link->naxis > 1) printf(" and %.3g %.3g %.3g", link->axis2[0], link->axis2[1], link->axis2[2]);
-    if (joint && joint->lead) printf(", lead %g m", joint->lead);
-    int nodes = flesh_count(link, flesh);
-    if (nodes) printf(", %d nodes", nodes);
-    if (link->count > nodes) printf(", own mass");
-    if (joint && joint->stiffness) printf(", spring %g about %g", joint->stiffness, joint->rest);
-    if (joint && joint->damping) printf(", damping %g", joint->damping);
-    if (joint && (isfinite(joint->lower) || isfinite(joint->upper)))
-        printf(", limits %g..%g", joint->lower, joint->upper);
-    if (joint && (isfinite(joint->lower2) || isfinite(joint->upper2)))
-        printf(" and %g..%g", joint->lower2, joint->upper2);
-    if (joint && joint->servo_stiffness) printf(", servo %g", joint->servo_stiffness);
-    printf("\n");
-}
-
-// The links of a model (NULL: of a file), one line each or an array. flesh: number of the nodes that come
-// first.
-static json_t* show_links(const ct_link_info* links, int count, const ct_model* model, int flesh, bool json) {
-    json_t* array = json_array();
-    int coordinates = 0;
-    for (int k = 0; k < count; k++) coordinates += links[k].ncoordinate;
-    if (!json && count)
-        printf("  %d link%s, %d joint coordinate%s\n", count, count == 1 ? "" : "s", coordinates,
-               coordinates == 1 ? "" : "s");
-    for (int k = 0; k < count; k++) {
-        ct_joint_def joint;
-        if (model) joint = ct_model_joint(model, k);
-        if (json) json_array_append_new(array, link_object(links, k, model ? &joint : NULL, flesh));
-        else if (k < LISTED || k == count - 1) print_link(links, k, model ? &joint : NULL, flesh);
-        else if (k == LISTED) printf("    ... (--json lists all)\n");
-    }
-    return array;
-}
-
-static json_t* show_model_links(const ct_model* model, bool json) {
-    int count = ct_model_link_count(model);
-    ct_link_info* links = calloc((size_t)count + 1, sizeof *links);
-    for (int k = 0; links && k < count; k++) links[k] = ct_model_link_info(model, k);
-    ct_model_info info = ct_model_summary(model);
-    const int flesh = flesh_nodes(ct_model_tets(model), ct_model_tet_middles(model), info.ntet);
-    json_t* array = show_links(links, links ? count : 0, model, flesh, json);
-    free(links);
-    return array;
-}
-
 // ---- Scenes ----
 
 // thickness: NAN without contact
 static json_t* body_object(const char* name, const ct_body_info* b, double thickness) {
-    json_t* object =
-        json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i}", "name", name, "nodes", b->nvert, "tets",
-                  b->ntet, "sheet_triangles", b->ntri, "lower", vector(b->lower), "upper", vector(b->upper),
-                  "volume", b->volume, "min_quality", b->min_quality, "slivers", b->sliver_count);
+    json_t* object = json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i}", "name", name, "nodes",
+                               b->nvert, "tets", b->ntet, "sheet_triangles", b->ntri, "lower",
+                               info_vector(b->lower), "upper", info_vector(b->upper), "volume", b->volume,
+                               "min_quality", b->min_quality, "slivers", b->sliver_count);
     json_t* material =
         json_pack("{s:s, s:o, s:o, s:o}", "energy", ct_energy_name(b->material.energy), "young",
                   range(b->young), "poisson", range(b->poisson), "density", range(b->density));
@@ -162,7 +49,7 @@ static void print_range(const char* name, const double r[2], const char* unit) {
 static void print_body(const char* name, const ct_body_info* b, double thickness) {
     printf("  %s: %d nodes, ", name, b->nvert);
     if (b->ntri) printf("%d triangles", b->ntri);
-    else print_tets(b->ntet, b->order == 2 ? b->ntet : 0);
+    else info_print_tets(b->ntet, b->order == 2 ? b->ntet : 0);
     printf(", %.3g x %.3g x %.3g m\n    %s, ", b->upper[0] - b->lower[0], b->upper[1] - b->lower[1],
            b->upper[2] - b->lower[2], ct_energy_name(b->material.energy));
     print_range("young", b->young, " Pa, ");
@@ -182,14 +69,14 @@ static json_t* scene_object(const ct_scene* scene, const ct_model* model) {
                                ct_scene_name(scene), "nodes", info.nvert, "tets", info.ntet,
                                "surface_triangles", info.nsurface, "free_nodes", info.nfree, "driven_nodes",
                                info.ndriven, "mass", info.mass, "volume", info.volume);
-    json_t* settings =
-        json_pack("{s:f, s:f, s:o, s:s, s:s, s:f, s:i}", "time_step", set.time_step, "duration", set.duration,
-                  "gravity", vector(set.gravity), "integrator", ct_integrator_name(set.integrator), "solver",
-                  ct_solver_name(set.solver), "tolerance", set.tolerance, "output_every", set.output_every);
+    json_t* settings = json_pack("{s:f, s:f, s:o, s:s, s:s, s:f, s:i}", "time_step", set.time_step,
+                                 "duration", set.duration, "gravity", info_vector(set.gravity), "integrator",
+                                 ct_integrator_name(set.integrator), "solver", ct_solver_name(set.solver),
+                                 "tolerance", set.tolerance, "output_every", set.output_every);
     json_t* system = json_pack("{s:s, s:s, s:f, s:f}", "ordering", info.ordering, "kernel", info.kernel,
                                "factor_mb", info.factor_bytes / 1e6, "setup_seconds", info.setup_seconds);
     json_object_set_new(object, "second_order_tets",
-                        json_integer(count_second(ct_model_tet_middles(model), info.ntet)));
+                        json_integer(info_count_second(ct_model_tet_middles(model), info.ntet)));
     json_object_set_new(object, "settings", settings);
     json_object_set_new(object, "system", system);
     return object;
@@ -200,7 +87,7 @@ static void print_scene(const ct_scene* scene, const ct_model* model) {
     ct_settings set = ct_model_settings(model);
     printf("scene %s\n  %d nodes (%d free, %d driven), ", ct_scene_name(scene), info.nvert, info.nfree,
            info.ndriven);
-    print_tets(info.ntet, count_second(ct_model_tet_middles(model), info.ntet));
+    info_print_tets(info.ntet, info_count_second(ct_model_tet_middles(model), info.ntet));
     printf(", ");
     if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
     printf("%.4g kg, %.4g m^3\n", info.mass, info.volume);
@@ -376,7 +263,7 @@ static int show_scene(const char* path, bool robot, bool json) {
             json_array_append_new(bodies, body_object(ct_scene_body_name(scene, i), &info, thickness));
         else print_body(ct_scene_body_name(scene, i), &info, thickness);
     }
-    json_t* links = code == CLI_OK ? show_model_links(model, json) : json_array();
+    json_t* links = code == CLI_OK ? info_model_links(model, json) : json_array();
     if (code == CLI_OK && !json) print_contact(scene, model, &contact);
     if (code == CLI_OK) code = show_actuators(model, object, json);
     if (object) json_object_set_new(object, "contact", contact_object(scene, model, &contact));
@@ -397,7 +284,7 @@ static int show_scene(const char* path, bool robot, bool json) {
 
 static void print_mesh(const char* path, const ct_mesh* mesh, const ct_mesh_report* r) {
     printf("mesh %s\n  %d nodes, ", path, mesh->nvert);
-    print_tets(mesh->ntet, mesh->mid ? mesh->ntet : 0);
+    info_print_tets(mesh->ntet, mesh->mid ? mesh->ntet : 0);
     printf(", %d triangles\n", mesh->ntri);
     printf("  from %g %g %g to %g %g %g m\n", r->lower[0], r->lower[1], r->lower[2], r->upper[0], r->upper[1],
            r->upper[2]);
@@ -413,10 +300,11 @@ static void print_mesh(const char* path, const ct_mesh* mesh, const ct_mesh_repo
 }
 
 static json_t* mesh_object(const ct_mesh* mesh, const ct_mesh_report* r) {
-    json_t* object = json_pack(
-        "{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i, s:b}", "kind", "mesh", "nodes", mesh->nvert, "tets",
-        mesh->ntet, "triangles", mesh->ntri, "lower", vector(r->lower), "upper", vector(r->upper), "volume",
-        r->volume, "area", r->area, "components", r->component_count, "closed_surface", r->closed_surface);
+    json_t* object =
+        json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:i, s:b}", "kind", "mesh", "nodes", mesh->nvert,
+                  "tets", mesh->ntet, "triangles", mesh->ntri, "lower", info_vector(r->lower), "upper",
+                  info_vector(r->upper), "volume", r->volume, "area", r->area, "components",
+                  r->component_count, "closed_surface", r->closed_surface);
     json_t* quality = json_pack("{s:f, s:i, s:i, s:f, s:f}", "min_quality", r->min_quality, "worst_tet",
                                 r->worst_tet, "slivers", r->sliver_count, "min_dihedral", r->min_dihedral,
                                 "max_dihedral", r->max_dihedral);
@@ -444,182 +332,6 @@ static int show_mesh(const char* path, bool json) {
     return code;
 }
 
-// ---- Trajectories ----
-
-typedef struct contact_summary {
-    int most;        // in a frame, with force
-    double deepest;  // m, 0: no penetration
-} contact_summary;
-
-static ct_status sum_up_contacts(ct_trajectory* file, int nframe, contact_summary* out, ct_error* error) {
-    *out = (contact_summary){0};
-    for (int k = 0; k < nframe; k++) {
-        const ct_contact* list;
-        int count, active = 0;
-        ct_status status = ct_trajectory_read_contacts(file, k, &list, &count, error);
-        if (status) return status;
-        for (int i = 0; i < count; i++) {
-            active += list[i].set != CT_CONTACT_SET_OPEN;
-            if (-list[i].gap > out->deepest) out->deepest = -list[i].gap;
-        }
-        if (active > out->most) out->most = active;
-    }
-    return CT_OK;
-}
-
-// Sheets, obstacles and contacts of a trajectory: lines, or entries of an object (NULL: lines).
-static ct_status show_contacts(ct_trajectory* file, const ct_trajectory_info* info, json_t* object,
-                               ct_error* error) {
-    contact_summary contacts = {0};
-    ct_status status = info->contact ? sum_up_contacts(file, info->nframe, &contacts, error) : CT_OK;
-    const ct_obstacle_info* obstacle = ct_trajectory_obstacles(file);
-    if (status) return status;
-    json_t* array = json_array();
-    for (int k = 0; k < info->nobstacle; k++) {
-        if (!object)
-            printf("  obstacle %s: %s%s\n", obstacle[k].name, ct_obstacle_kind_name(obstacle[k].kind),
-                   obstacle[k].hidden ? ", hidden" : "");
-        json_array_append_new(array, json_pack("{s:s, s:s, s:b}", "name", obstacle[k].name, "kind",
-                                               ct_obstacle_kind_name(obstacle[k].kind), "hidden",
-                                               (int)obstacle[k].hidden));
-    }
-    if (object) json_object_set(object, "obstacles", array);
-    json_decref(array);
-    if (object && info->contact)
-        json_object_set_new(object, "contacts",
-                            json_pack("{s:I, s:i, s:f}", "stored", (json_int_t)info->ncontact, "most",
-                                      contacts.most, "penetration", contacts.deepest));
-    else if (info->contact && !object) {
-        printf("  %lld contacts stored, up to %d with force in a frame", (long long)info->ncontact,
-               contacts.most);
-        if (contacts.deepest > 0) printf(", deepest penetration %.1e m", contacts.deepest);
-        printf("\n");
-    }
-    return CT_OK;
-}
-
-// Cavities of a trajectory, volume and pressure from the first to the last frame: lines, or an entry of an
-// object.
-static ct_status show_cavities(ct_trajectory* file, const ct_trajectory_info* info, json_t* object,
-                               ct_error* error) {
-    json_t* array = json_array();
-    ct_status status = CT_OK;
-    for (int k = 0; !status && k < info->ncavity && info->nframe; k++) {
-        const double* values;
-        double first[2], last[2] = {0};
-        if (!(status = ct_trajectory_read_cavities(file, 0, &values, error)))
-            memcpy(first, values + 2 * k, sizeof first);
-        if (!status && !(status = ct_trajectory_read_cavities(file, info->nframe - 1, &values, error)))
-            memcpy(last, values + 2 * k, sizeof last);
-        if (status) break;
-        const char* name = ct_trajectory_cavity_name(file, k);
-        if (!object)
-            printf("  cavity %s: from %.4g m^3 at %.4g Pa to %.4g m^3 at %.4g Pa\n", name, first[0], first[1],
-                   last[0], last[1]);
-        json_array_append_new(array, json_pack("{s:s, s:[f,f], s:[f,f]}", "name", name, "volume", first[0],
-                                               last[0], "pressure", first[1], last[1]));
-    }
-    if (object && info->ncavity) json_object_set(object, "cavities", array);
-    json_decref(array);
-    return status;
-}
-
-// Length and tension of a cable, from its eyelets in a frame.
-static void cable_state(const double* at, int count, double out[2]) {
-    out[0] = 0;
-    out[1] = at[3];
-    for (int i = 1; i < count; i++) {
-        const double *a = at + 4 * (i - 1), *b = at + 4 * i;
-        out[0] += sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]) +
-                       (b[2] - a[2]) * (b[2] - a[2]));
-    }
-}
-
-// Cables of a trajectory, length and tension from the first to the last frame: lines, or an entry of an
-// object.
-static ct_status show_cables(ct_trajectory* file, const ct_trajectory_info* info, json_t* object,
-                             ct_error* error) {
-    json_t* array = json_array();
-    ct_status status = CT_OK;
-    for (int k = 0; !status && k < info->ncable && info->nframe; k++) {
-        int start = ct_trajectory_cable_start(file, k),
-            count = ct_trajectory_cable_start(file, k + 1) - start;
-        const double* values;
-        double first[2] = {0}, last[2] = {0};
-        status = ct_trajectory_read_cables(file, 0, &values, error);
-        if (!status) cable_state(values + 4 * start, count, first);
-        if (!status) status = ct_trajectory_read_cables(file, info->nframe - 1, &values, error);
-        if (!status) cable_state(values + 4 * start, count, last);
-        const char* name = ct_trajectory_cable_name(file, k);
-        if (!status && !object)
-            printf("  cable %s: from %.4g m at %.4g N to %.4g m at %.4g N\n", name, first[0], first[1],
-                   last[0], last[1]);
-        json_array_append_new(array, json_pack("{s:s, s:[ff], s:[ff]}", "name", name, "length", first[0],
-                                               last[0], "tension", first[1], last[1]));
-    }
-    if (object && info->ncable) json_object_set(object, "cables", array);
-    json_decref(array);
-    return status;
-}
-
-// Most tets inside out in a frame of a trajectory: a line where there are some, or an entry of an object.
-static ct_status show_inverted(ct_trajectory* file, const ct_trajectory_info* info, json_t* object,
-                               ct_error* error) {
-    int most = 0, frames = 0;
-    ct_status status = CT_OK;
-    for (int k = 0; !status && k < info->nframe; k++) {
-        int count;
-        status = ct_trajectory_read_inverted(file, k, &count, error);
-        if (status) break;
-        frames += count > 0;
-        if (count > most) most = count;
-    }
-    if (object) json_object_set_new(object, "inverted", json_integer(most));
-    else if (most) printf("  up to %d tet%s inside out, in %d frames\n", most, most == 1 ? "" : "s", frames);
-    return status;
-}
-
-static int show_trajectory(const char* path, bool json) {
-    ct_error error = {.element = -1};
-    ct_trajectory_info info;
-    ct_trajectory* file = NULL;
-    if (ct_trajectory_open(&file, path, &error)) return cli_report_input_error(&error, json);
-    info = ct_trajectory_summary(file);
-    const int* middles = ct_trajectory_middles(file);
-    int flesh = flesh_nodes(ct_trajectory_tets(file), middles, info.ntet), code = CLI_OK;
-    for (int i = 0; i < 3 * info.ntri; i++)
-        if (ct_trajectory_tris(file)[i] >= flesh) flesh = ct_trajectory_tris(file)[i] + 1;
-    if (json) {
-        json_t* object = json_pack(
-            "{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:s, s:s, s:o}", "kind", "trajectory",
-            "frames", info.nframe, "nodes", info.nvert, "tets", info.ntet, "sheet_triangles", info.ntri,
-            "surface_triangles", info.nsurface, "bodies", info.nbody, "start", info.start, "stop", info.stop,
-            "time_step", info.time_step, "scene_file", info.scene_file, "scene_name", info.scene_name,
-            "links", show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, true));
-        json_object_set_new(object, "second_order_tets", json_integer(count_second(middles, info.ntet)));
-        if (show_contacts(file, &info, object, &error) || show_cavities(file, &info, object, &error) ||
-            show_cables(file, &info, object, &error) || show_inverted(file, &info, object, &error))
-            code = cli_report_error(&error, true);
-        else cli_print_json(json_incref(object));
-        json_decref(object);
-    } else {
-        printf("trajectory %s\n  %d frames from %g to %g s, time step %g s\n", path, info.nframe, info.start,
-               info.stop, info.time_step);
-        printf("  %d nodes, ", info.nvert);
-        print_tets(info.ntet, count_second(middles, info.ntet));
-        printf(", ");
-        if (info.ntri) printf("%d triangles of sheets, ", info.ntri);
-        printf("%d surface triangles, %d bod%s\n", info.nsurface, info.nbody, info.nbody == 1 ? "y" : "ies");
-        printf("  scene %s %s\n", info.scene_name, info.scene_file);
-        json_decref(show_links(ct_trajectory_links(file), info.nlink, NULL, flesh, false));
-        if (show_contacts(file, &info, NULL, &error) || show_cavities(file, &info, NULL, &error) ||
-            show_cables(file, &info, NULL, &error) || show_inverted(file, &info, NULL, &error))
-            code = cli_report_error(&error, false);
-    }
-    ct_trajectory_close(file, NULL);
-    return code;
-}
-
 int cuttle_info(int argc, char** argv) {
     static const char* const scene_endings[] = {".json", NULL};
     static const char* const robot_endings[] = {".xml", ".urdf", ".mjcf", NULL};
@@ -638,6 +350,6 @@ int cuttle_info(int argc, char** argv) {
     if (!cli_parse(&usage, argc, argv, &path, 1, 1, &count, &code)) return code;
     if (has_extension(path, scene_endings)) return show_scene(path, false, json);
     if (has_extension(path, robot_endings)) return show_scene(path, true, json);
-    if (has_extension(path, trajectory_endings)) return show_trajectory(path, json);
+    if (has_extension(path, trajectory_endings)) return info_trajectory(path, json);
     return show_mesh(path, json);
 }
