@@ -1,8 +1,8 @@
-// Colours of fields: viridis-like for amounts, and numbers with the prefixes of SI.
+// Colours of fields: from violet to red for amounts, and numbers with the prefixes of SI.
 
 // sRGB, evenly spaced.
 const MAP = [
-  [0.19, 0.07, 0.23], [0.25, 0.25, 0.6], [0.22, 0.45, 0.74], [0.14, 0.63, 0.7], [0.22, 0.76, 0.55],
+  [0.31, 0.21, 0.53], [0.27, 0.32, 0.67], [0.22, 0.47, 0.75], [0.14, 0.63, 0.7], [0.22, 0.76, 0.55],
   [0.53, 0.85, 0.35], [0.85, 0.86, 0.23], [0.99, 0.71, 0.2], [0.95, 0.45, 0.15], [0.76, 0.17, 0.1],
 ];
 

@@ -232,6 +232,26 @@ export class Cables {
   }
 }
 
+// A disc of radius 1 that fades out.
+function fadingDisc() {
+  const disc = new THREE.RingGeometry(0, 1, 64, 10);
+  const { position } = disc.attributes;
+  const color = new Float32Array(4 * position.count).fill(1);
+  for (let i = 0; i < position.count; i++) color[4 * i + 3] = 1 - THREE.MathUtils.smoothstep(Math.hypot(position.getX(i), position.getY(i)), 0.5, 1);
+  return disc.setAttribute('color', new THREE.BufferAttribute(color, 4));
+}
+
+function checkers() {
+  const texture = new THREE.DataTexture(Uint8Array.from([255, 222, 222, 255].flatMap((tone) => [tone, tone, tone, 255])), 2, 2);
+  texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
+  texture.repeat.setScalar(12);
+  texture.generateMipmaps = true;
+  texture.minFilter = THREE.LinearMipmapLinearFilter;
+  texture.colorSpace = THREE.SRGBColorSpace;
+  texture.needsUpdate = true;
+  return texture;
+}
+
 export class Obstacles {
   constructor(run, stage) {
     this.run = run;
@@ -243,8 +263,9 @@ export class Obstacles {
   make(obstacle, k) {
     if (obstacle.hidden || obstacle.kind === 'box' || obstacle.kind === 'mesh') return null;
     const material = new THREE.MeshStandardMaterial({ color: new THREE.Color().setRGB(...obstacle.color, THREE.SRGBColorSpace), roughness: 0.7 });
+    if (obstacle.kind === 'plane') Object.assign(material, { map: checkers(), vertexColors: true, transparent: true });
     const item = { obstacle, k, meshes: [] };
-    const shapes = { plane: () => [new THREE.CircleGeometry(1, 64)], sphere: () => [ball(40)], capsule: () => [ball(32), ball(32), rod()] };
+    const shapes = { plane: () => [fadingDisc()], sphere: () => [ball(40)], capsule: () => [ball(32), ball(32), rod()] };
     for (const geometry of shapes[obstacle.kind]()) {
       const mesh = new THREE.Mesh(geometry, material);
       mesh.castShadow = obstacle.kind !== 'plane';

@@ -11,6 +11,8 @@ const THEMES = {
 // What is given up while a scene moves and frames take long: triangles, and pixels over those of the screen.
 const HASTE = [{ few: false, pixels: 1 }, { few: true, pixels: 1 }, { few: true, pixels: 0.75 }, { few: true, pixels: 0.5 }];
 
+const NARROW = 0.85; // width over height
+
 const GRID_VERTEX = `
 varying vec3 place;
 void main() { vec4 world = modelMatrix * vec4(position, 1.0); place = world.xyz; gl_Position = projectionMatrix * viewMatrix * world; }`;
@@ -248,14 +250,18 @@ export class Stage {
       this.camera.fov = view.field_of_view > 0 ? view.field_of_view : 30;
       this.camera.position.set(...view.eye);
       this.controls.target.set(...view.target);
-      this.given = view;
-    } else {
-      this.camera.fov = 30;
-      this.frame();
-    }
+    } else this.camera.fov = 30;
+    this.given = view;
     this.camera.updateProjectionMatrix();
+    this.fit();
     this.controls.update();
     this.changed();
+  }
+
+  // The view for the window's shape: a given one steps back where the window is narrow.
+  fit() {
+    if (!this.given) this.frame();
+    else if (this.width) this.camera.position.sub(this.controls.target).multiplyScalar(Math.max(1, NARROW / this.camera.aspect)).add(this.controls.target);
   }
 
   frame(width = 0) {
@@ -286,7 +292,7 @@ export class Stage {
     this.setScale(HASTE[this.haste].pixels);
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
-    if (first && !this.given && !this.linked) this.frame();
+    if (first && !this.linked) this.fit();
     this.changed();
   }
 
