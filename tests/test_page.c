@@ -11,12 +11,12 @@
 
 static const char beam[] =
     "{\"name\": \"beam\", \"time_step\": 0.01, \"gravity\": [0, -9.81, 0],"
-    "\"bodies\": [{\"box\": {\"size\": [0.5, 0.1, 0.1], \"cells\": [5, 1, 1]}, \"material\": {\"young\": "
+    "\"bodies\": [{\"box\": {\"size\": [0.5, 0.1, 0.1], \"cells\": [6, 1, 1]}, \"material\": {\"young\": "
     "1e5}}],"
     "\"obstacles\": [{\"name\": \"floor\", \"plane\": {\"point\": [0, -0.2, 0], \"normal\": [0, 1, 0]}}],"
     "\"muscles\": [{\"name\": \"pull\", \"body\": 0, \"points\": [[0, 0.08, 0.05], [0.5, 0.08, 0.05]], "
     "\"radius\": 0.2,"
-    "\"segments\": 2, \"stiffness\": 1e4}],"
+    "\"segments\": 2, \"stiffness\": 1e4, \"activation\": 0.75}],"
     "\"pins\": [{\"select\": {\"box\": [[-1, -1, -1], [0.001, 1, 1]]}}]}";
 
 typedef struct fixture {
@@ -186,6 +186,40 @@ static void muscles_and_curves_come_with_the_scene_alone(void** unused) {
     drop(&f);
 }
 
+// At rest the two segments of the muscle are the halves of the beam, along x.
+static void muscles_come_back_to_a_step_of_their_grid(void** unused) {
+    fixture f;
+    ct_error error;
+    uint8_t* bytes;
+    size_t size, nlow, nhigh, nactive;
+    enum { FRAMES = 12, SEGMENTS = 2 };
+    make(&f, FRAMES);
+    ct_page_def def = ct_page_def_default();
+    def.scene = f.scene;
+    assert_int_equal(ct_page_data(f.file, &def, &bytes, &size, &error), CT_OK);
+    decoded d = decode(bytes, size);
+    const uint8_t *low = array(&d, "ends_low", &nlow), *high = array(&d, "ends_high", &nhigh);
+    assert_int_equal(nlow, 6 * SEGMENTS * FRAMES);
+    assert_int_equal(nhigh, nlow);
+    uint16_t q[6 * SEGMENTS * FRAMES];
+    undo(low, high, FRAMES, 6 * SEGMENTS, q);
+    for (int a = 0; a < 3; a++)
+        for (int k = 0; k < SEGMENTS; k++) {
+            double step = (number(&d, "high", a) - number(&d, "low", a)) / 4095;
+            double along = step * (q[4 * a + 2 * k + 1] - q[4 * a + 2 * k]);
+            assert_true(fabs(along - (a == 0 ? 0.25 : 0)) <= 1.01 * step + 1e-9);
+            assert_true(q[6 * SEGMENTS * (FRAMES - 1) + 4 * a + 2 * k] <= 4095);
+        }
+    assert_true(q[6 * SEGMENTS * (FRAMES - 1) + 6] < q[6]);  // falls
+    const uint8_t* active = array(&d, "activation", &nactive);
+    assert_int_equal(nactive, SEGMENTS * FRAMES);
+    assert_int_equal(active[0], lrint(0.75 * 127));
+    for (size_t i = 1; i < nactive; i++) assert_int_equal(active[i], 0);  // residuals
+    drop_decoded(&d);
+    ct_free(bytes);
+    drop(&f);
+}
+
 static void another_motion_than_the_scenes_shows_no_energies(void** unused) {
     fixture f;
     ct_error error;
@@ -279,6 +313,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(positions_come_back_to_half_a_step_of_the_grid),
         cmocka_unit_test(muscles_and_curves_come_with_the_scene_alone),
+        cmocka_unit_test(muscles_come_back_to_a_step_of_their_grid),
         cmocka_unit_test(another_motion_than_the_scenes_shows_no_energies),
         cmocka_unit_test(a_stride_keeps_the_last_frame),
         cmocka_unit_test(a_live_frame_has_the_state),

@@ -35,7 +35,7 @@ static moving add_moving(ct_page_arrays* arrays, int nfield) {
     m.obstacles = ct_page_arrays_add(arrays, "obstacles", "f32", "");
     m.cables = ct_page_arrays_add(arrays, "cables", "f32", "");
     m.cavities = ct_page_arrays_add(arrays, "cavities", "f32", "");
-    m.activation = ct_page_arrays_add(arrays, "activation", "f32", "");
+    m.activation = ct_page_arrays_add(arrays, "activation", "u8", "values");
     m.chambers = ct_page_arrays_add(arrays, "chambers", "f32", "");
     m.curves = ct_page_arrays_add(arrays, "curves", "f32", "");
     m.contact_count = ct_page_arrays_add(arrays, "contact_count", "i32", "");
@@ -93,7 +93,6 @@ static void add_plain(const moving* m, const ct_page_content* c, const ct_page_f
     ct_page_bytes_add_floats(m->obstacles, f->obstacles, 6 * (size_t)info->nobstacle);
     ct_page_bytes_add_floats(m->cables, f->cables, 4 * (size_t)info->neyelet);
     ct_page_bytes_add_floats(m->cavities, f->cavities, 2 * (size_t)info->ncavity);
-    ct_page_bytes_add_floats(m->activation, f->activation, (size_t)c->nsegment);
     ct_page_bytes_add_floats(m->chambers, f->chambers, (size_t)c->nchamber);
     ct_page_bytes_add_floats(m->curves, f->curves, (size_t)c->ncurve);
 }
@@ -101,11 +100,13 @@ static void add_plain(const moving* m, const ct_page_content* c, const ct_page_f
 // Second pass: all frames into the arrays.
 static ct_status add_frames(const ct_page_content* c, ct_page_frame_values* f, ct_arena* arena, int stride,
                             const ct_page_range* range, const moving* m, ct_error* error) {
-    ct_page_coder points, ends, coder[CT_PAGE_FIELDS];
+    ct_page_coder points, ends, activation, coder[CT_PAGE_FIELDS];
     ct_status status = CT_OK;
-    ct_page_coder_create(&points, arena, 3 * (size_t)c->nnode);
-    ct_page_coder_create(&ends, arena, 6 * (size_t)c->nsegment);
-    for (int k = 0; k < c->nfield; k++) ct_page_coder_create(&coder[k], arena, (size_t)c->nnode);
+    ct_page_coder_create(&points, arena, 3 * (size_t)c->nnode, CT_PAGE_POINT_LEVELS);
+    ct_page_coder_create(&ends, arena, 6 * (size_t)c->nsegment, CT_PAGE_END_LEVELS);
+    ct_page_coder_create(&activation, arena, (size_t)c->nsegment, CT_PAGE_LEVELS);
+    for (int k = 0; k < c->nfield; k++)
+        ct_page_coder_create(&coder[k], arena, (size_t)c->nnode, CT_PAGE_LEVELS);
     if (arena->failed) return ct_fail(error, CT_OUT_OF_MEMORY, "out of memory");
     for (int k = 0; k < frame_count(c->file, stride) && !status; k++) {
         status = ct_page_frame_read(f, c, frame_index(c->file, stride, k), error);
@@ -118,6 +119,7 @@ static ct_status add_frames(const ct_page_content* c, ct_page_frame_values* f, c
         for (int i = 0; i < c->nfield; i++)
             ct_page_code_values(&coder[i], m->field[i], &range[3 + i], ct_page_field_power(c->field[i]),
                                 f->field[i], c->node);
+        ct_page_code_values(&activation, m->activation, &(ct_page_range){0, 1}, 1, f->activation, NULL);
         add_plain(m, c, f);
         add_contacts(m, f);
     }

@@ -21,8 +21,8 @@ void ct_page_range_values(ct_page_range* range, const double* values, const int*
     for (size_t i = 0; i < count; i++) widen(range, values[pick(node, i)]);
 }
 
-void ct_page_coder_create(ct_page_coder* coder, ct_arena* arena, size_t count) {
-    *coder = (ct_page_coder){.count = count};
+void ct_page_coder_create(ct_page_coder* coder, ct_arena* arena, size_t count, int levels) {
+    *coder = (ct_page_coder){.count = count, .levels = levels};
     coder->before = ct_arena_alloc(arena, 2 * count, sizeof *coder->before);
 }
 
@@ -39,7 +39,7 @@ void ct_page_code_points(ct_page_coder* coder, ct_page_bytes* low, ct_page_bytes
     if (!first || !second) return;
     for (size_t k = 0; k < count; k++) {
         const size_t axis = k / nnode, i = k % nnode;
-        const uint16_t q = (uint16_t)lrint(65535 * share(&range[axis], x[3 * pick(node, i) + axis]));
+        const uint16_t q = (uint16_t)lrint(coder->levels * share(&range[axis], x[3 * pick(node, i) + axis]));
         uint16_t expected = neighbour;
         if (coder->frame == 1) expected = last[k];
         if (coder->frame > 1) expected = (uint16_t)(2 * last[k] - older[k]);
@@ -59,7 +59,7 @@ void ct_page_code_values(ct_page_coder* coder, ct_page_bytes* out, const ct_page
     if (!place) return;
     for (size_t i = 0; i < coder->count; i++) {
         const double s = share(range, values[pick(node, i)]);
-        const uint16_t q = (uint16_t)lrint(CT_PAGE_LEVELS * (power == 2 ? sqrt(s) : s));
+        const uint16_t q = (uint16_t)lrint(coder->levels * (power == 2 ? sqrt(s) : s));
         place[i] = (uint8_t)(q - (coder->frame ? coder->before[i] : neighbour));
         coder->before[i] = neighbour = q;
     }

@@ -73,9 +73,9 @@ static void set_actors(ct_page_frame_values* f, const ct_page_content* c, const 
         const ct_page_segment* s = &c->segment[k];
         place_segment(s, c->file, f->x, f->ends + 6 * k);
         f->activation[k] = 0;
-        if (actuation) f->activation[k] = actuation[s->number];
+        if (actuation) f->activation[k] = fabs(actuation[s->number]);
         else if (activation && s->witness_weight > 0)
-            f->activation[k] = activation[s->witness] / s->witness_weight;
+            f->activation[k] = fabs(activation[s->witness] / s->witness_weight);
     }
     for (int k = 0; k < c->nchamber; k++) f->chambers[k] = activation ? activation[c->chamber_tet[k]] : 0;
 }

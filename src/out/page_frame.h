@@ -16,7 +16,7 @@ typedef struct ct_page_frame_values {
     double* cables;                 // 4 neyelet
     double* cavities;               // 2 ncavity
     double* ends;                   // 6 nsegment: where the segments of muscles begin and end
-    double* activation;             // nsegment
+    double* activation;             // nsegment: amounts
     double* curves;                 // ncurve
     double* chambers;               // nchamber: activation of the cell behind each triangle
     const ct_contact* contact;      // that carry force or not; borrowed until the next frame

@@ -78,28 +78,29 @@ export class RecordedRun extends Run {
       return table;
     });
     this.grid = [0, 1, 2].map((a) => (header.high[a] - header.low[a]) / 65535);
-    this.rows = {};
-    for (const name of ['poses', 'obstacles', 'cables', 'cavities', 'activation', 'chambers', 'curves']) this.rows[name] = array(name);
+    this.endGrid = [0, 1, 2].map((a) => (header.high[a] - header.low[a]) / 4095);
+    this.rows = { activation: Float32Array.from(decodeValues(array('activation'), this.nframe, header.segments.length), (q) => q / header.levels) };
+    for (const name of ['poses', 'obstacles', 'cables', 'cavities', 'chambers', 'curves']) this.rows[name] = array(name);
     this.contact = array('contact');
     this.contactStart = [0];
     array('contact_count').forEach((count) => this.contactStart.push(this.contactStart[this.contactStart.length - 1] + count));
   }
 
   // Places of a frame from what was decoded: x y z of each.
-  unfold(q, n, frame, out) {
+  unfold(q, n, frame, grid, out) {
     const { low } = this.header;
     for (let a = 0; a < 3; a++) {
-      for (let i = 0, k = (3 * frame + a) * n; i < n; i++, k++) out[3 * i + a] = low[a] + this.grid[a] * q[k];
+      for (let i = 0, k = (3 * frame + a) * n; i < n; i++, k++) out[3 * i + a] = low[a] + grid[a] * q[k];
     }
     return out;
   }
 
   points(frame, out) {
-    return this.unfold(this.q, this.nnode, frame, out);
+    return this.unfold(this.q, this.nnode, frame, this.grid, out);
   }
 
   ends(frame) {
-    return this.unfold(this.qEnds, this.nend, frame, new Float32Array(3 * this.nend));
+    return this.unfold(this.qEnds, this.nend, frame, this.endGrid, new Float32Array(3 * this.nend));
   }
 
   // One node at one frame.
