@@ -3,6 +3,8 @@ import { quantity } from './colors.js';
 
 export const LINES = ['#2f7ed8', '#e4572e', '#17a589', '#a35bd6', '#d9a400', '#c2185b', '#6b7c93', '#5c8a00'];
 
+const BAND = 14; // px above and below the curves, for the labels
+
 export class Plot {
   // onSeek(fraction of the time axis)
   constructor(title, onSeek) {
@@ -41,8 +43,7 @@ export class Plot {
     if (!(x1 >= x0)) [x0, x1, y0, y1] = [0, 1, 0, 1];
     if (y1 - y0 < 1e-12 * Math.max(1e-12, Math.abs(y1))) y0 -= Math.max(0.5e-12, 0.1 * Math.abs(y0)), y1 += Math.max(0.5e-12, 0.1 * Math.abs(y1));
     this.range = [x0, x1 > x0 ? x1 : x0 + 1];
-    const margin = 0.08 * (y1 - y0);
-    this.span = [y0 - margin, y1 + margin];
+    this.span = [y0, y1];
     this.base = null;
   }
 
@@ -76,7 +77,7 @@ export class Plot {
     const context = this.base.getContext('2d');
     context.scale(ratio, ratio);
     const [y0, y1] = this.span;
-    const toY = (y) => height - ((y - y0) / (y1 - y0)) * height;
+    const toY = (y) => height - BAND - ((y - y0) / (y1 - y0)) * (height - 2 * BAND);
     context.fillStyle = context.strokeStyle = style.color;
     context.font = '10px system-ui, sans-serif';
     if (y0 < 0 && y1 > 0) {
