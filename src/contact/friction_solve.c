@@ -19,11 +19,11 @@ enum {
     NEWTON_MANY = 24,   // of each, where W is not stored
     HALVINGS = 1,       // of a step
     HALVINGS_FAR = 4,   // where W is not stored and the start is far off
-    ROUND_LIMIT = 3,    // of sweeps, then Newton's method
-    SWEEPS_COLD = 3,    // of the first round, when the start is far off
-    SWEEPS_ROUND = 40,  // of the second
-    SWEEPS_LAST = 600
+    ROUND_LIMIT = 4     // of sweeps, then Newton's method
 };
+
+// Sweeps of a round; of the first when the start is far off.
+static const int sweeps[ROUND_LIMIT] = {3, 40, 120, 600};
 
 static ct_status simplify(const ct_friction_def* def, ct_friction_work* work, ct_friction_problem* out) {
     assert(def->rank <= CT_FRICTION_RANK);
@@ -79,13 +79,12 @@ ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work
     ct_friction_motion(def, work, F, work->u);
     ct_friction_merit now = ct_friction_measure(def, work, F, work->u, NULL), best = now;
     memcpy(work->F_best, F, bytes);
-    for (int round = 0, count = SWEEPS_COLD; round < ROUND_LIMIT && ct_friction_residual(best) > tolerance;
-         round++) {
+    for (int round = 0; round < ROUND_LIMIT && ct_friction_residual(best) > tolerance; round++) {
         const bool stored = def->matrix->W;
         work->halvings = !stored && (round > 0 || ct_friction_residual(now) > FAR) ? HALVINGS_FAR : HALVINGS;
         const int limit = !stored ? NEWTON_MANY : round ? NEWTON_LATER : NEWTON_FIRST;
         if (stored && (round > 0 || ct_friction_residual(now) > 0.1))
-            status = ct_friction_sweep(def, work, count, F, &now, report);
+            status = ct_friction_sweep(def, work, sweeps[round], F, &now, report);
         if (!status && !stored && round > 0 && ct_friction_residual(now) > LOST)
             status = soften(def, work, F, &now, report);
         if (!status) status = ct_friction_newton(def, work, tolerance, limit, F, &now, report);
@@ -96,7 +95,6 @@ ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work
             best = now;
             memcpy(work->F_best, F, bytes);
         }
-        count = round ? SWEEPS_LAST : SWEEPS_ROUND;
     }
     if (memcmp(F, work->F_best, bytes)) {
         memcpy(F, work->F_best, bytes);
