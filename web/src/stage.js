@@ -310,7 +310,7 @@ export class Stage {
     this.pace = 0.85 * this.pace + 0.15 * Math.min(took, 120);
     if (++this.paced < 12) return;
     if (this.pace > 66 && this.haste < HASTE.length - 1) this.haste++;
-    else if (this.pace < 50 && this.haste > 0) this.haste--;
+    else if (this.pace < 38 && this.haste > 0) this.haste--; // all triangles of a large body take 25 ms more than few
     else return;
     this.paced = 0;
   }
