@@ -297,6 +297,34 @@ static void every_axial_joint_has_its_armature(void** unused) {
     ct_robot_free(&robot);
 }
 
+// Three joints with rotors, one after another, in free motion; MuJoCo's own Runge-Kutta rule with steps of
+// 0.1 ms.
+static double off_mujoco(double h) {
+    ct_settings settings = ct_settings_default();
+    settings.gravity[0] = settings.gravity[1] = 0, settings.gravity[2] = -9.81;
+    settings.integrator = CT_INTEGRATOR_BDF2;
+    settings.time_step = h, settings.tolerance = 1e-11, settings.threads = 1;
+    ct_robot robot = load(
+        "<mujoco><compiler settotalmass='3'/><default><joint armature='.02' damping='.05'/></default>"
+        "<worldbody><body><joint type='slide' axis='1 0 0' armature='.3'/><joint axis='0 1 0'/><geom "
+        "type='capsule' size='.05' fromto='0 0 0 0 0 -.4'/><body pos='0 0 -.4' euler='0 0 30'><joint axis='1 "
+        "0 0'/><geom type='box' size='.05 .1 .15' pos='.05 0 -.2'/></body></body></worldbody></mujoco>");
+    const double rate[3] = {0.5, 2, -3}, expected[3] = {0.0528747718648, 0.307549639032, -0.463784447807};
+    for (int k = 0; k < 3; k++) robot.link[k].joint.velocity = rate[k];
+    sim s = simulate(&robot, &settings);
+    steps(&s, (int)round(0.3 / h));
+    double most = 0;
+    for (int k = 0; k < 3; k++) most = fmax(most, fabs(ct_state_coordinates(s.state)[k] - expected[k]));
+    stop(&s);
+    return most;
+}
+
+static void rotors_move_as_in_mujoco(void** unused) {
+    const double coarse = off_mujoco(1e-3), fine = off_mujoco(5e-4);
+    print_message("off by %.2e and %.2e, slope %.2f\n", coarse, fine, log2(coarse / fine));
+    assert_true(fine < 1e-5 && fabs(log2(coarse / fine) - 2) < 0.2);
+}
+
 // Of geoms in groups alone, and scaled to a sum.
 static void compilers_choose_and_scale_masses(void** unused) {
     ct_robot robot =
@@ -316,6 +344,7 @@ int main(void) {
         cmocka_unit_test(frames_move_what_is_in_them),
         cmocka_unit_test(armature_slows_a_pendulum_as_theory_says),
         cmocka_unit_test(compilers_choose_and_scale_masses),
+        cmocka_unit_test(rotors_move_as_in_mujoco),
         cmocka_unit_test(every_axial_joint_has_its_armature),
         cmocka_unit_test(actuators_have_mujocos_gains),
         cmocka_unit_test(servos_with_limited_forces_are_refused),
