@@ -32,20 +32,23 @@ typedef struct body {
     ct_trajectory* file;
 } body;
 
+static const double anchor[LINKS][3] = {{0.1, 0.5, 0.5}, {0.9, 0.5, 0.5}, {0.9, 0.5, 1.6}};
+static const double end[LINKS][3] = {{0.9, 0.5, 0.5}, {0.9, 0.5, 1.6}, {0.3, 0.5, 1.6}};
+
 static body make_body(bool flesh) {
-    static const double anchor[LINKS][3] = {{0.1, 0.5, 0.5}, {0.9, 0.5, 0.5}, {0.9, 0.5, 1.6}};
-    static const double end[LINKS][3] = {{0.9, 0.5, 0.5}, {0.9, 0.5, 1.6}, {0.3, 0.5, 1.6}};
     body b = {.grid = synthetic_grid(3, 3, 3, false)};
     if (!flesh) b.grid.nvert = b.grid.ntet = b.grid.nsurface = 0;
     int first = b.grid.nvert;
-    b.grid.nvert += 2 * LINKS;  // the ends of the bones, as masses of their own
+    b.grid.nvert += 2 * LINKS;  // two points of mass that have the moments of a rod
     b.grid.rest = realloc(b.grid.rest, 3 * (size_t)b.grid.nvert * sizeof(double));
     b.grid.x = realloc(b.grid.x, 3 * (size_t)b.grid.nvert * sizeof(double));
     b.grid.v = realloc(b.grid.v, 3 * (size_t)b.grid.nvert * sizeof(double));
     for (int k = 0; k < LINKS; k++) {
         for (int i = 0; i < 2; i++) {
             b.node[k][i] = first + 2 * k + i;
-            memcpy(b.grid.rest + 3 * b.node[k][i], i ? end[k] : anchor[k], 3 * sizeof(double));
+            for (int a = 0; a < 3; a++)
+                b.grid.rest[3 * b.node[k][i] + a] =
+                    0.5 * (anchor[k][a] + end[k][a]) + (i - 0.5) / sqrt(3) * (end[k][a] - anchor[k][a]);
         }
         b.link[k] = (ct_link_info){.name = "bone",
                                    .parent = k - 1,
@@ -116,8 +119,8 @@ static void bones_lead_from_joint_to_joint_and_to_the_far_end(void** unused) {
     for (int i = 0; i < LINKS; i++) {
         int k = list.bone[i].link;
         for (int a = 0; a < 3; a++) {
-            assert_true(fabs(list.bone[i].from[a] - b.grid.rest[3 * b.node[k][0] + a]) < 1e-12);
-            assert_true(fabs(list.bone[i].to[a] - b.grid.rest[3 * b.node[k][1] + a]) < 1e-12);
+            assert_true(fabs(list.bone[i].from[a] - anchor[k][a]) < 1e-12);
+            assert_true(fabs(list.bone[i].to[a] - end[k][a]) < 1e-12);
         }
     }
     ct_arena_free(&arena);
@@ -137,10 +140,10 @@ static void bone_of_a_fixed_link_ignores_an_anchor_off_it(void** unused) {
     end_body(&b);
 }
 
-// Two links hang on the first, whose nodes stand upright: a spine and two struts at right angles to it.
+// Two links hang on the first, a rod that stands upright: a spine and two struts at right angles to it.
 static void link_with_two_below_has_a_spine(void** unused) {
     body b = make_body(true);
-    const double ends[2][3] = {{0.5, 0.1, 0.5}, {0.5, 0.9, 0.5}},
+    const double half = 0.4 / sqrt(3), ends[2][3] = {{0.5, 0.5 - half, 0.5}, {0.5, 0.5 + half, 0.5}},
                  side[2][3] = {{0.2, 0.7, 0.5}, {0.8, 0.7, 0.5}};
     for (int i = 0; i < 2; i++) {
         memcpy(b.grid.rest + 3 * b.node[0][i], ends[i], sizeof ends[i]);

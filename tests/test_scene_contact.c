@@ -335,17 +335,17 @@ static void obstacles_become_nodes_without_mass_behind_all_others(void** unused)
                             "\"pins\":[{\"select\":{\"list\":[0]}}],\"obstacles\":[" SHAPES "]}");
     ct_model* model = compile(scene);
     ct_model_info info = ct_model_summary(model);
-    // 12 of the block, 6 of the link, 1 sphere, 2 capsule, 8 box, 64 - 8 of the cube's surface
-    assert_int_equal(info.nvert, 12 + 6 + 1 + 2 + 8 + 56);
+    // 12 of the block, 4 of the link, 1 sphere, 2 capsule, 8 box, 64 - 8 of the cube's surface
+    assert_int_equal(info.nvert, 12 + 4 + 1 + 2 + 8 + 56);
     assert_int_equal(ct_scene_node_count(scene), 12);
     assert_true(info.nobstacle == 5 && info.nbody == 1 && info.nfree == 11 && info.ndriven == 1 + 67);
     assert_true(fabs(info.mass - (2000 + 3)) < 1e-9 && fabs(info.volume - 2) < 1e-12);
     for (int v = 0; v < info.nvert; v++)
-        assert_true((model->mass[v] > 0) == (v < 18) && (v >= 18 ? model->row[v] < 0 : 1));
+        assert_true((model->mass[v] > 0) == (v < 16) && (v >= 16 ? model->row[v] < 0 : 1));
     assert_true(model->geometry.extent < 10.1);  // of what has mass
     const double ball[3] = {5, 0, 0}, bar[3] = {1, 5, 0};
-    assert_memory_equal(model->geometry.rest + 3 * 18, ball, sizeof ball);
-    assert_memory_equal(model->geometry.rest + 3 * 20, bar, sizeof bar);
+    assert_memory_equal(model->geometry.rest + 3 * 16, ball, sizeof ball);
+    assert_memory_equal(model->geometry.rest + 3 * 18, bar, sizeof bar);
     assert_int_equal(model->inputs.ndrive, 1 + 4);
     // surfaces: 20 triangles of the block, 12 of the box, 108 of the cube, closed and outward
     assert_int_equal(info.nsurface, 20 + 12 + 108);

@@ -88,7 +88,7 @@ static void links_read_back_as_they_are_in_the_model(void** unused) {
         assert_memory_equal(link[k].nodes, model.nodes, (size_t)model.count * sizeof(int));
     }
     assert_string_equal(link[1].name, "slider with a rather long name");
-    assert_int_equal(link[3].count, 6);
+    assert_int_equal(link[3].count, 4);
     must(ct_trajectory_close(file, NULL), NULL);
     stop(&s);
 }

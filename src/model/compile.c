@@ -129,7 +129,7 @@ static ct_status copy_motion(ct_model* model, const ct_scene* scene) {
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
 }
 
-// The links' own masses become six nodes each, behind the bodies' nodes, and rotors one each.
+// The links' own masses become CT_MASS_POINTS nodes each, behind the bodies' nodes, and rotors one each.
 static ct_status create_tree(ct_model* model, const ct_scene* scene) {
     int first = ct_scene_node_count(scene), at = first;
     for (int k = 0; k < scene->nlink; k++) {
@@ -138,7 +138,7 @@ static ct_status create_tree(ct_model* model, const ct_scene* scene) {
         ct_status status =
             ct_point_masses(link->mass, link->center, link->inertia, model->geometry.rest + 3 * at);
         if (status != CT_OK) return status;
-        for (int i = 0; i < 6; i++) model->own_mass[at++] = link->mass / 6;
+        for (int i = 0; i < CT_MASS_POINTS; i++) model->own_mass[at++] = link->mass / CT_MASS_POINTS;
     }
     for (int k = 0; k < scene->nlink; k++)
         for (int i = 0; i < ct_joint_rotors(&scene->link[k].joint); i++)

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "skeleton/point_masses.h"
+
 static ct_status allocate(ct_tree* tree, ct_arena* arena, int nvert, int nnode) {
     size_t nlink = (size_t)tree->nlink, ndof = (size_t)tree->ndof;
     tree->name = ct_arena_alloc(arena, nlink, sizeof(char*));
@@ -79,7 +81,7 @@ ct_status ct_links_compile(ct_tree* tree, ct_arena* arena, const ct_scene* scene
         const ct_scene_link* link = &scene->link[k];
         tree->ndof += ct_joint_type_of(link->joint.kind)->ndof;
         tree->ncoordinate += ct_joint_type_of(link->joint.kind)->ncoordinate;
-        nnode += link->nnode + (link->mass > 0 ? 6 : 0) + ct_joint_rotors(&link->joint);
+        nnode += link->nnode + (link->mass > 0 ? CT_MASS_POINTS : 0) + ct_joint_rotors(&link->joint);
         tree->nrotor += ct_joint_rotors(&link->joint);
         tree->nroot += link->driven;
     }
@@ -106,7 +108,7 @@ ct_status ct_links_compile(ct_tree* tree, ct_arena* arena, const ct_scene* scene
         tree->own[k] = link->mass > 0 ? first_virtual : -1;
         int at = tree->start[k];
         for (int i = 0; i < link->nnode; i++) tree->node[at++] = link->node[i];
-        for (int i = 0; link->mass > 0 && i < 6; i++) tree->node[at++] = first_virtual++;
+        for (int i = 0; link->mass > 0 && i < CT_MASS_POINTS; i++) tree->node[at++] = first_virtual++;
         tree->start[k + 1] = at;
         for (int i = tree->start[k]; i < at; i++) tree->node_link[tree->node[i]] = k;
         set_point(tree, k, rest);

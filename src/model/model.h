@@ -90,7 +90,7 @@ typedef struct ct_system {
 struct ct_model {
     ct_arena arena;  // owns every array below
     ct_settings settings;
-    // nodes: of the bodies, six for each link with a mass of its own, of rotors, of obstacles
+    // nodes: of the bodies, four for each link with a mass of its own, of rotors, of obstacles
     int nvert, ntet, ntri, nsurface, nbody, nfree;
     int nobstacle;
     int nelement;  // ntet + ntri: the tets, then the triangles of sheets

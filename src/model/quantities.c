@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "model/soft_nodes.h"
 #include "quantity/fields.h"
+#include "skeleton/point_masses.h"
 
 // ---- where they are kept -------------------------------------------------------------------
 
@@ -171,18 +172,18 @@ static void set_quantity(ct_model* model, ct_quantity quantity, const double* va
     }
 }
 
-// A link's own mass is that of six nodes.
+// A link's own mass is that of CT_MASS_POINTS nodes.
 static void spread_link_masses(ct_model* model) {
     for (int k = 0; k < model->tree.nlink; k++)
-        for (int i = 0; model->tree.own[k] >= 0 && i < 6; i++)
-            model->own_mass[model->tree.own[k] + i] = model->tree.mass[k] / 6;
+        for (int i = 0; model->tree.own[k] >= 0 && i < CT_MASS_POINTS; i++)
+            model->own_mass[model->tree.own[k] + i] = model->tree.mass[k] / CT_MASS_POINTS;
 }
 
 static void spread_link_masses_vjp(const ct_model* model, const double* node_bar, double* mass_bar) {
     for (int k = 0; k < model->tree.nlink; k++) {
         mass_bar[k] = 0;
-        for (int i = 0; model->tree.own[k] >= 0 && i < 6; i++)
-            mass_bar[k] += node_bar[model->tree.own[k] + i] / 6;
+        for (int i = 0; model->tree.own[k] >= 0 && i < CT_MASS_POINTS; i++)
+            mass_bar[k] += node_bar[model->tree.own[k] + i] / CT_MASS_POINTS;
     }
 }
 

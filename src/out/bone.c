@@ -32,13 +32,34 @@ static void node_center(const ct_trajectory* file, int k, double center[3]) {
         for (int a = 0; a < 3; a++) center[a] += file->rest[3 * link->nodes[i] + a] / link->count;
 }
 
-// The extreme of the link's nodes along `direction` from `point`: the end of the ray through them.
-static void far_end(const ct_trajectory* file, int k, const double point[3], const double direction[3],
-                    double end[3]) {
+// One more than the last node of an element: the points of links' own masses come behind them.
+static int count_flesh(const ct_trajectory* file) {
+    int count = 0, node[10];
+    for (size_t cell = 0; cell < (size_t)(file->info.ntet + file->info.ntri); cell++) {
+        int n = ct_trajectory_cell(file->tet, file->mid, file->info.ntet, file->tri, cell, node);
+        for (int i = 0; i < n; i++)
+            if (node[i] >= count) count = node[i] + 1;
+    }
+    return count;
+}
+
+// Node i of link k at rest. A bare link is drawn as long as the rod that has its mass and inertia, whose ends
+// are sqrt(3) times as far from its centre as its points.
+static void node_at(const ct_bone_list* list, const ct_trajectory* file, int k, int i, double x[3]) {
     const ct_link_info* link = &file->link[k];
-    double length = length3(direction), reach = 0;
-    for (int i = 0; i < link->count && length > 0; i++) {
-        const double* x = file->rest + 3 * link->nodes[i];
+    memcpy(x, file->rest + 3 * link->nodes[i], 3 * sizeof(double));
+    if (link->nodes[0] < list->flesh) return;
+    double center[3];
+    node_center(file, k, center);
+    for (int a = 0; a < 3; a++) x[a] = center[a] + sqrt(3) * (x[a] - center[a]);
+}
+
+// The extreme of the link's nodes along `direction` from `point`: the end of the ray through them.
+static void far_end(const ct_bone_list* list, const ct_trajectory* file, int k, const double point[3],
+                    const double direction[3], double end[3]) {
+    double length = length3(direction), reach = 0, x[3];
+    for (int i = 0; i < file->link[k].count && length > 0; i++) {
+        node_at(list, file, k, i, x);
         double d[3] = {x[0] - point[0], x[1] - point[1], x[2] - point[2]};
         reach = fmax(reach, dot3(d, direction) / length);
     }
@@ -46,12 +67,12 @@ static void far_end(const ct_trajectory* file, int k, const double point[3], con
 }
 
 // The direction from a point to the link's farthest node; zero when there is none.
-static double farthest(const ct_trajectory* file, int k, const double point[3], double direction[3]) {
-    const ct_link_info* link = &file->link[k];
-    double reach = 0;
+static double farthest(const ct_bone_list* list, const ct_trajectory* file, int k, const double point[3],
+                       double direction[3]) {
+    double reach = 0, x[3];
     memset(direction, 0, 3 * sizeof(double));
-    for (int i = 0; i < link->count; i++) {
-        const double* x = file->rest + 3 * link->nodes[i];
+    for (int i = 0; i < file->link[k].count; i++) {
+        node_at(list, file, k, i, x);
         if (distance3(point, x) <= reach) continue;
         reach = distance3(point, x);
         for (int a = 0; a < 3; a++) direction[a] = x[a] - point[a];
@@ -74,32 +95,33 @@ static int below_center(const ct_trajectory* file, int k, double center[3]) {
 
 // A fixed or free joint may have its anchor anywhere; one that lies off the link's nodes is replaced by their
 // end, or by their centre where several links are below.
-static void set_base(const ct_trajectory* file, int k, double base[3]) {
+static void set_base(const ct_bone_list* list, const ct_trajectory* file, int k) {
     const ct_link_info* link = &file->link[k];
-    double center[3], away[3], below[3], reach;
+    double *base = list->base + 3 * k, center[3], away[3], below[3], reach;
     memcpy(base, link->anchor, 3 * sizeof(double));
     if (ct_joint_type_of(link->joint)->has_place || !link->count) return;
     node_center(file, k, center);
-    reach = farthest(file, k, center, away);
+    reach = farthest(list, file, k, center, away);
     if (distance3(center, link->anchor) <= 1.3 * reach) return;
     int count = below_center(file, k, below);
     for (int a = 0; a < 3 && count; a++) away[a] = count > 1 ? 0 : center[a] - below[a];
-    far_end(file, k, center, away, base);
+    far_end(list, file, k, center, away, base);
 }
 
 // A link with nothing below it: through its nodes, from its joint or, with the joint in their middle, from
 // end to end.
-static ct_bone leaf(const ct_trajectory* file, int k, const double base[3]) {
+static ct_bone leaf(const ct_bone_list* list, const ct_trajectory* file, int k) {
     ct_bone bone = {.link = k};
-    double center[3], direction[3], away[3], reach = farthest(file, k, base, away);
+    const double* base = list->base + 3 * k;
+    double center[3], direction[3], away[3], reach = farthest(list, file, k, base, away);
     memcpy(bone.from, base, sizeof bone.from);
     node_center(file, k, center);
     for (int a = 0; a < 3; a++) direction[a] = center[a] - base[a];
-    if (distance3(base, center) > 0.2 * reach) far_end(file, k, base, direction, bone.to);
+    if (distance3(base, center) > 0.2 * reach) far_end(list, file, k, base, direction, bone.to);
     else {
         double back[3] = {-away[0], -away[1], -away[2]};
-        far_end(file, k, base, back, bone.from);
-        far_end(file, k, base, away, bone.to);
+        far_end(list, file, k, base, back, bone.from);
+        far_end(list, file, k, base, away, bone.to);
     }
     return bone;
 }
@@ -133,15 +155,15 @@ static void long_axis(const ct_trajectory* file, int k, const double center[3], 
 
 // The longest line through the middle of the link's nodes; false where it is short against the way to the
 // joints below.
-static bool find_spine(const ct_trajectory* file, int k, ct_bone* spine) {
+static bool find_spine(const ct_bone_list* list, const ct_trajectory* file, int k, ct_bone* spine) {
     double center[3], below[3], away[3], widest = 0;
     *spine = (ct_bone){.link = k};
     if (file->link[k].count < 2 || below_center(file, k, below) < 2) return false;
     node_center(file, k, center);
     long_axis(file, k, center, away);
     double back[3] = {-away[0], -away[1], -away[2]};
-    far_end(file, k, center, back, spine->from);
-    far_end(file, k, center, away, spine->to);
+    far_end(list, file, k, center, back, spine->from);
+    far_end(list, file, k, center, away, spine->to);
     for (int c = k + 1; c < file->info.nlink; c++)
         if (file->link[c].parent == k && attached(file->link, c))
             widest = fmax(widest, distance3(center, file->link[c].anchor));
@@ -161,7 +183,7 @@ static void nearest_on(const ct_bone* spine, const double point[3], double neare
 // Bones from a link to the joints below it.
 static void add_branches(ct_bone_list* list, const ct_trajectory* file, int k, double size, bool* carries) {
     ct_bone spine;
-    bool has_spine = find_spine(file, k, &spine);
+    bool has_spine = find_spine(list, file, k, &spine);
     if (has_spine) list->bone[list->count++] = spine;
     *carries = has_spine;
     for (int c = k + 1; c < file->info.nlink; c++) {
@@ -182,11 +204,12 @@ void ct_bone_list_create(ct_bone_list* list, ct_arena* arena, const ct_trajector
     list->base = ct_arena_alloc(arena, 3 * (size_t)nlink, sizeof(double));
     list->bone = ct_arena_alloc(arena, 2 * (size_t)nlink, sizeof(ct_bone));
     if (arena->failed) return;
-    for (int k = 0; k < nlink; k++) set_base(file, k, list->base + 3 * k);
+    list->flesh = count_flesh(file);
+    for (int k = 0; k < nlink; k++) set_base(list, file, k);
     for (int k = 0; k < nlink; k++) {
         bool carries;
         add_branches(list, file, k, size, &carries);
-        if (!carries && file->link[k].count) list->bone[list->count++] = leaf(file, k, list->base + 3 * k);
+        if (!carries && file->link[k].count) list->bone[list->count++] = leaf(list, file, k);
     }
     double mean = mean_length(list->bone, list->count, size);
     list->thinnest = THINNEST * size;

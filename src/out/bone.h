@@ -17,6 +17,7 @@ typedef struct ct_bone {
 typedef struct ct_bone_list {
     int count;
     ct_bone* bone;
+    int flesh;        // nodes of elements; points of links' own masses come behind them
     double* base;     // 3 nlink: where the link is joined to its parent, rest
     double radius;    // m, of a typical bone
     double thinnest;  // m, of any bone

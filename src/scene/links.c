@@ -143,7 +143,7 @@ static ct_status check_joint(ct_joint_def* joint, ct_error* error) {
 }
 
 static ct_status check_mass(const ct_link_def* def, ct_error* error) {
-    double points[18];
+    double points[3 * CT_MASS_POINTS];
     ct_status status = check_number(def->mass, 0, "mass", error);
     if (status || def->mass == 0) return status;
     if (!is_usable3(def->center)) return ct_scene_fail(error, "center", "is not finite or beyond 1e12 m");

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "scene/scene.h"
 #include "skeleton/joint.h"
+#include "skeleton/point_masses.h"
 
 int ct_scene_node_count(const ct_scene* scene) {
     if (!scene->nbody) return 0;
@@ -17,7 +18,7 @@ int ct_scene_node_count(const ct_scene* scene) {
 int ct_scene_model_node_count(const ct_scene* scene) {
     int count = ct_scene_node_count(scene);
     for (int k = 0; k < scene->nlink; k++) {
-        count += scene->link[k].mass > 0 ? 6 : 0;
+        count += scene->link[k].mass > 0 ? CT_MASS_POINTS : 0;
         count += ct_joint_rotors(&scene->link[k].joint);
     }
     for (int i = 0; i < scene->nobstacle; i++) count += scene->obstacle[i].nvert;

@@ -241,7 +241,7 @@ bool ct_scene_pair_means(const ct_scene* scene, const char* name, int collider);
 // Remembers the names of a body (its index) or obstacle (-1) that is about to be added. false: out of memory.
 bool ct_scene_keep_names(ct_scene* scene, const char* name, const char* group, int body);
 ct_status ct_scene_check_names(const ct_scene* scene, const char* name, const char* group, ct_error* error);
-// Nodes of a model of the scene: of the bodies, six for each link with a mass of its own, of the obstacles.
+// Nodes of a model of the scene: of the bodies, four for each link with a mass of its own, of the obstacles.
 int ct_scene_model_node_count(const ct_scene* scene);
 // Triangles of a body that is a sheet, 0 for one with tets; and elements, tets or these.
 static inline int ct_scene_sheet_size(const ct_scene_body* body) {

@@ -37,7 +37,7 @@ typedef struct ct_tree {
     // nlink, which driven frame the link's joint sits on, -1: its parent or the world
     int* root;
     double* root_center;    // 3 nroot, m, of the motion
-    int* own;               // nlink, first of the six nodes of its own mass, -1: none
+    int* own;               // nlink, first of the four nodes of its own mass, -1: none
     double* mass;           // nlink, kg, its own
     double* factored_mass;  // nlink, when the system was factored
 } ct_tree;

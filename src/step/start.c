@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "skeleton/config.h"
+#include "skeleton/point_masses.h"
 
 typedef struct starter {
     const ct_model* model;
@@ -56,7 +57,7 @@ static ct_status begin(starter* s, const ct_model* model, const double* q) {
 
 // A link's node that is one of its flesh: its own mass has nodes of its own.
 static bool is_flesh(const ct_tree* tree, int link, int node) {
-    return tree->own[link] < 0 || node < tree->own[link] || node >= tree->own[link] + 6;
+    return tree->own[link] < 0 || node < tree->own[link] || node >= tree->own[link] + CT_MASS_POINTS;
 }
 
 static bool is_carried(const ct_model* model, const double* u) {
