@@ -75,9 +75,11 @@ static void forward_part(int p, void* user) {
     job->kernels->forward(&sweep);
 }
 
-static void backward_part(int p, void* user) {
+// From the last part to the first: each sweep begins with what the other has just left in the cache.
+static void backward_part(int i, void* user) {
     const solve_job* job = user;
     const ct_symbolic* symbolic = job->factor->symbolic;
+    const int p = symbolic->npart - 2 - i;
     const ct_part *part = &symbolic->part[p], *top = &symbolic->part[symbolic->npart - 1];
     float* border = job->work->vector + 4 * (part->vector + (size_t)part->nnode);
     const float* source = job->work->vector + 4 * top->vector;
