@@ -6,6 +6,7 @@
 // added to the node sums tet after tet, or stored per tet. See elastic_table.h for inputs and outputs.
 #include "force/elastic_table.h"
 
+#include "force/elastic_element.h"
 #include "force/elastic_energy.h"
 
 #define JOIN_NAMES(a, b) a##_##b
@@ -467,6 +468,10 @@ const ct_elastic_kernels WITH_ISA(ct_elastic_kernels, CT_ISA) = {
                 {corotated2_product_blocks, projective2_product_blocks, neohookean2_product_blocks,
                  stvk2_product_blocks}},
     .hessian = {corotated_hessian, projective_hessian, neohookean_hessian, stvk_hessian},
+    .is_positive = element_is_positive,
+    .project = element_project,
+    .positive_stress = element_positive_stress,
+    .nodes = element_nodes,
     .stress = {{corotated_stress_block, projective_stress_block, neohookean_stress_block, stvk_stress_block},
                {corotated2_stress_block, projective2_stress_block, neohookean2_stress_block,
                 stvk2_stress_block}},

@@ -62,6 +62,15 @@ typedef struct ct_elastic_kernels {
     // d(V P)/dF of one block from its linearisation: hessian[(9 i + j) CT_BLOCK + lane], F and P row-major.
     void (*hessian[CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, const double* linear,
                                      double* hessian);
+    // Of such Hessians, of all lanes (elastic_element.h): they are positive definite; they become positive
+    // semi-definite, bases: U and V of F, 9 CT_BLOCK each.
+    bool (*is_positive)(const double* hessian);
+    void (*project)(const double* bases, double* hessian);
+    // Positive parts of symmetric 3x3 matrices: xx, yy, zz, xy, xz, yz.
+    void (*positive_stress)(double* sigma);
+    // G^T H G of `count` nodes, gradient[(3 node + axis) CT_BLOCK + lane]: 3x3 blocks (a, b), b = 0, 1, ..., a >= b,
+    // 9 CT_BLOCK each.
+    void (*nodes)(const double* hessian, const double* gradient, int count, double* blocks);
     // V W, F (9), V P (9) of one block, without damping: values[(component) CT_BLOCK + lane], 19 components.
     void (*stress[2][CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, double* values);
     // V P : dF(lam) differentiated by mu, lambda and beta: values[(3 (block - first) + which) CT_BLOCK +
