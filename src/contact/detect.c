@@ -304,13 +304,15 @@ static bool search_lists(ct_search* s) {
         s->turn = ct_candidates_turn(detect, list);
         set_distances(s, list->a, list->b);
         s->need = need_of(s);
-        const double far = ct_candidates_far(detect, list, s->need);
+        const ct_drift drift = ct_candidates_drift(detect, list, s->need);
         const ct_candidate *faces = list->of[CT_CANDIDATE_VERTEX_FACE].item,
                            *edges = list->of[CT_CANDIDATE_EDGES].item;
         for (size_t i = 0; i < list->of[CT_CANDIDATE_VERTEX_FACE].count; i++)
-            if (!(faces[i].gap > far) && !test_vertex_face(s, faces + i)) return false;
+            if (!ct_candidate_is_far(faces + i, &drift, detect->node_owner[faces[i].i] == list->a) &&
+                !test_vertex_face(s, faces + i))
+                return false;
         for (size_t i = 0; i < list->of[CT_CANDIDATE_EDGES].count; i++)
-            if (!(edges[i].gap > far) && !test_edges(s, edges + i)) return false;
+            if (!ct_candidate_is_far(edges + i, &drift, true) && !test_edges(s, edges + i)) return false;
     }
     return true;
 }
@@ -409,15 +411,16 @@ static void test_edge_face(crossings* c, const ct_candidate* candidate) {
 int ct_detect_intersections(const ct_collision* collision, ct_detect* detect, const double* x, int where[5]) {
     crossings found = {.collision = collision, .x = x};
     if (ct_lists_cover(detect, collision, x, x, 0, false) != CT_OK ||
-        ct_lists_cross(detect, collision) != CT_OK)
+        ct_lists_cross(detect, collision, x) != CT_OK)
         return -1;
     for (size_t k = 0; k < detect->nlist; k++) {
         const ct_candidates* list = detect->list + k;
         found.turn = ct_candidates_turn(detect, list);
-        const double far = ct_candidates_far(detect, list, 0);
+        const ct_drift drift = ct_candidates_drift(detect, list, 0);
         const ct_candidate* item = list->of[CT_CANDIDATE_EDGE_FACE].item;
         for (size_t i = 0; i < list->of[CT_CANDIDATE_EDGE_FACE].count; i++)
-            if (!(item[i].gap > far)) test_edge_face(&found, item + i);
+            if (!ct_candidate_is_far(item + i, &drift, collision->edge_owner[item[i].i] == list->a))
+                test_edge_face(&found, item + i);
     }
     if (found.count > 0 && where)
         for (int k = 0; k < 5; k++)

@@ -28,6 +28,7 @@ typedef struct ct_candidate {
 typedef struct ct_candidates {  // of two colliders, a <= b
     int a, b;
     bool crossed;  // edges and faces are listed too
+    bool looked;   // they have been looked up without a list
     struct {
         ct_candidate* item;
         size_t count, capacity;
@@ -36,12 +37,15 @@ typedef struct ct_candidates {  // of two colliders, a <= b
 
 typedef struct ct_room_frame {  // of a collider: what is at R (X - center) + its mean is seen at X
     bool is_set;
-    bool swift;  // of rooms in the world: its nodes go their whole way together with those of others
+    bool swift;  // there are no rooms: its lists are those of each motion
     ct_mat3 R;
     ct_vec3 center;  // m, mean of X
     double way;      // m^2, sum of the squares
     double size;     // m, of the largest room
-    double moved;    // m: how far nodes are from X on the last way that was asked for
+    // m, of the last way that was asked for: how far the collider is from X at its start and its end, and how
+    // far nodes are from where they would then be
+    ct_vec3 shift[2];
+    double moved;
 } ct_room_frame;
 
 typedef struct ct_face_way {
@@ -80,13 +84,14 @@ typedef struct ct_detect {
     ct_rooms rooms[2];         // in the world; in the colliders' own frames
     double* own_reach;         // ncollider, m, of rooms in its own frame
     double margin, reach;      // m, of the lists; of rooms in the world
-    bool is_set;               // the lists hold in the rooms
-    bool* meshed;              // ncollider: it has nodes, planes have none
-    bool* moved;               // ncollider, scratch
-    int* fitted;               // ncollider: which rooms the boxes are those of, counted from 1; 0: none
-    ct_box* bound;             // ncollider: of the rooms in the world
-    ct_key_map list_of;        // of two colliders: index into list
-    ct_candidates* list;       // nlist
+    double* relative;     // 3 nvert, m, scratch: ends of a motion, less what two colliders have in common
+    bool is_set;          // the lists hold in the rooms
+    bool* meshed;         // ncollider: it has nodes, planes have none
+    bool* moved;          // ncollider, scratch
+    int* fitted;          // ncollider: which rooms the boxes are those of, counted from 1; 0: none
+    ct_box* bound;        // ncollider: of the rooms in the world
+    ct_key_map list_of;   // of two colliders: index into list
+    ct_candidates* list;  // nlist
     size_t nlist, list_capacity;
     ct_broad broad;    // which lists are made anew
     long gathered;     // how often a list was made anew

@@ -59,6 +59,7 @@ ct_status ct_lists_build(ct_detect* detect, const ct_collision* collision) {
     detect->own_reach = ct_arena_alloc(arena, n, sizeof(double));
     detect->own_node = ct_arena_alloc(arena, 3 * nface, sizeof(int));
     detect->own_edge = ct_arena_alloc(arena, 3 * nface, sizeof(int));
+    detect->relative = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     bool* taken = ct_arena_alloc(arena, nvert, sizeof(bool));
     if (arena->failed) return CT_OUT_OF_MEMORY;
     set_own(detect, collision, taken);
@@ -103,13 +104,28 @@ static void fit(ct_detect* detect, const ct_collision* collision, int collider, 
     detect->fitted[collider] = to + 1;
 }
 
-static void set_bound(ct_detect* detect, const ct_collision* collision, int collider) {
+// Of a motion: in what both colliders have in common it rests.
+static void fit_motion(ct_detect* detect, const ct_collision* collision, int collider, const double* x,
+                       const double* end, ct_vec3 shift, double pad) {
+    const ct_bvh* nodes = detect->node_tree + collider;
+    for (int i = 0; i < nodes->count && x != end; i++) {
+        const size_t v = 3 * (size_t)nodes->item[i];
+        ct_vec3_store(detect->relative + v, ct_vec3_sub(ct_vec3_load(end + v), shift));
+    }
+    ct_detect_fit(detect, collision, collider, x, x == end ? x : detect->relative, NULL, pad);
+}
+
+// Around the rooms in the world, or where there are none around the motion.
+static void set_bound(ct_detect* detect, const ct_collision* collision, int collider, const double* x,
+                      const double* end) {
     const ct_rooms* rooms = &detect->rooms[CT_ROOMS_WORLD];
     const ct_bvh* nodes = detect->node_tree + collider;
+    const bool swift = rooms->frame[collider].swift;
     const double pad = pad_of(collision->collider + collider, detect->margin);
     for (int i = 0; i < nodes->count; i++) {
         const size_t v = (size_t)nodes->item[i];
-        const ct_box box = ct_box_around(rooms->X + 3 * v, rooms->end + 3 * v, pad + rooms->reach[v]);
+        const ct_box box = ct_box_around((swift ? x : rooms->X) + 3 * v, (swift ? end : rooms->end) + 3 * v,
+                                         swift ? pad : pad + rooms->reach[v]);
         detect->bound[collider] = i ? ct_box_join(detect->bound[collider], &box) : box;
     }
 }
@@ -193,15 +209,42 @@ typedef struct gathering {
     const ct_rooms* rooms;
     ct_candidates* list;
     bool own;       // one collider with itself
-    bool together;  // all nodes are at the same share of their ways
     bool crossing;  // edges and faces are what is listed; otherwise the others
+    bool passing;   // the list is that of the motion from x to end alone
+    const double *x, *end;
+    ct_mat3 turn;   // of directions in the list
     double need;    // m, how near is near, with room for round-off
     double enough;  // m, of the two faces at present
 } gathering;
 
+static bool append(gathering* g, ct_candidate_kind kind, int i, int j, ct_vec3 n, double width) {
+    ct_candidate** item = &g->list->of[kind].item;
+    size_t* count = &g->list->of[kind].count;
+    if (!ct_reserve((void**)item, &g->list->of[kind].capacity, *count + 1, sizeof **item)) return false;
+    (*item)[(*count)++] = (ct_candidate){i, j, {(float)n.x, (float)n.y, (float)n.z}, (float)width};
+    return true;
+}
+
+// From the centre of the last nodes to that of the first, in the middle of the motion; of length 1.
+static ct_vec3 between(const gathering* g, const int* a, int na, const int* b, int nb) {
+    ct_vec3 p = {0, 0, 0}, q = {0, 0, 0};
+    for (int k = 0; k < na; k++)
+        p = ct_vec3_add(
+            p, ct_vec3_add(ct_vec3_load(g->x + 3 * (size_t)a[k]), ct_vec3_load(g->end + 3 * (size_t)a[k])));
+    for (int k = 0; k < nb; k++)
+        q = ct_vec3_add(
+            q, ct_vec3_add(ct_vec3_load(g->x + 3 * (size_t)b[k]), ct_vec3_load(g->end + 3 * (size_t)b[k])));
+    const ct_vec3 u = ct_vec3_axpy(ct_vec3_scale(nb, p), -na, q);
+    const double length = ct_vec3_norm(u);
+    return length > 0 ? ct_vec3_scale(1 / length, u) : u;
+}
+
 // Appends a pair, unless it cannot come as near as it would have to.
 static inline bool keep(gathering* g, ct_candidate_kind kind, int i, int j, const int* a, int na,
                         const int* b, int nb) {
+    if (g->passing)
+        return append(g, kind, i, j, ct_mat3_apply(ct_mat3_transpose(g->turn), between(g, a, na, b, nb)),
+                      -INFINITY);
     const double* X = g->rooms->X;
     ct_vec3 p[2], q[3];
     for (int k = 0; k < na; k++) p[k] = ct_vec3_load(X + 3 * (size_t)a[k]);
@@ -210,13 +253,7 @@ static inline bool keep(gathering* g, ct_candidate_kind kind, int i, int j, cons
     ct_vec3 u;
     if (is_clear(p, na, q, nb, enough, &u)) return true;
     const gap gap = gap_of(p, na, q, nb, enough, u);
-    if (gap.width > enough) return true;
-    ct_candidate** item = &g->list->of[kind].item;
-    size_t* count = &g->list->of[kind].count;
-    if (!ct_reserve((void**)item, &g->list->of[kind].capacity, *count + 1, sizeof **item)) return false;
-    (*item)[(*count)++] =
-        (ct_candidate){i, j, {(float)gap.n.x, (float)gap.n.y, (float)gap.n.z}, (float)gap.width};
-    return true;
+    return gap.width > enough || append(g, kind, i, j, gap.n, gap.width);
 }
 
 static bool keep_vertex_face(gathering* g, int vertex, int face) {
@@ -259,21 +296,31 @@ static bool gather_own(gathering* g, int f, int other) {
 static double enough_for(const gathering* g, int f, int other) {
     const ct_face_way *a = g->rooms->face + f, *b = g->rooms->face + other;
     const double both = ct_vec3_norm(ct_vec3_sub(a->mean, b->mean)),
-                 one = g->together ? 0 : fmax(ct_vec3_norm(a->mean), ct_vec3_norm(b->mean));
+                 one = g->own ? 0 : fmax(ct_vec3_norm(a->mean), ct_vec3_norm(b->mean));
     return g->need + 1.0625 * (fmax(both, one) + a->spread + b->spread);
+}
+
+// Nothing of two faces can come near.
+static bool are_apart(const gathering* g, const int* a, const int* b) {
+    ct_vec3 p[3], q[3], u;
+    if (g->own && ct_detect_have_common(a, 3, b, 3)) return false;
+    if (g->passing) {
+        const int node[6] = {a[0], a[1], a[2], b[0], b[1], b[2]};
+        const ct_vec3 n = between(g, a, 3, b, 3);
+        const ct_candidate c = {.n = {(float)n.x, (float)n.y, (float)n.z}};
+        return ct_candidate_is_apart(&c, ct_mat3_identity(), g->x, g->end, node, 3, 6, g->need);
+    }
+    for (int k = 0; k < 3; k++) p[k] = ct_vec3_load(g->rooms->X + 3 * (size_t)a[k]);
+    for (int k = 0; k < 3; k++) q[k] = ct_vec3_load(g->rooms->X + 3 * (size_t)b[k]);
+    return is_clear(p, 3, q, 3, g->enough, &u);
 }
 
 static bool gather_faces(int f, int other, void* user) {
     gathering* g = user;
     const int *a = g->detect->face + 3 * (size_t)f, *b = g->detect->face + 3 * (size_t)other;
     const int *d = g->detect->own_edge + 3 * (size_t)f, *e = g->detect->own_edge + 3 * (size_t)other;
-    ct_vec3 p[3], q[3], u;
-    g->enough = enough_for(g, f, other);
-    if (!g->own || !ct_detect_have_common(a, 3, b, 3)) {
-        for (int k = 0; k < 3; k++) p[k] = ct_vec3_load(g->rooms->X + 3 * (size_t)a[k]);
-        for (int k = 0; k < 3; k++) q[k] = ct_vec3_load(g->rooms->X + 3 * (size_t)b[k]);
-        if (is_clear(p, 3, q, 3, g->enough, &u)) return true;
-    }
+    if (!g->passing) g->enough = enough_for(g, f, other);
+    if (are_apart(g, a, b)) return true;
     if (!gather_own(g, f, other) || !gather_own(g, other, f)) return false;
     for (int i = 0; i < 3 && !g->crossing && d[i] >= 0; i++)
         for (int j = 0; j < 3 && e[j] >= 0; j++)
@@ -302,17 +349,40 @@ static double size_of(const ct_box* box) {
     return size;
 }
 
-double ct_candidates_far(const ct_detect* detect, const ct_candidates* list, double need) {
-    const ct_room_frame* frame = detect->rooms[list->a == list->b].frame;
-    const double moved = frame[list->a].moved + frame[list->b].moved,
+ct_drift ct_candidates_drift(const ct_detect* detect, const ct_candidates* list, double need) {
+    const ct_room_frame *frame = detect->rooms[list->a == list->b].frame, *a = frame + list->a,
+                        *b = frame + list->b;
+    ct_drift drift = {.start = ct_vec3_sub(a->shift[0], b->shift[0]),
+                      .end = ct_vec3_sub(a->shift[1], b->shift[1])};
+    const double moved = a->moved + b->moved, way = ct_vec3_norm(ct_vec3_sub(drift.end, drift.start)),
                  size = size_of(detect->bound + list->a) + size_of(detect->bound + list->b);
-    return 1.001 * need + (1 + 2.0 / CT_CANDIDATE_STEPS) * moved + 1e-12 * size;
+    drift.far = 1.001 * need + moved + (way + 2 * moved) / CT_CANDIDATE_STEPS +
+                1e-6 * (ct_vec3_norm(drift.start) + way) + 1e-12 * size;
+    return drift;
 }
 
-// crossing: of edges and faces alone; otherwise the list begins anew, without them.
-static ct_status gather(ct_detect* detect, const ct_collision* collision, int a, int b, bool crossing) {
+static bool is_swift(const ct_detect* detect, int a, int b) {
+    const ct_room_frame* frame = detect->rooms[a == b].frame;
+    return frame[a].swift || frame[b].swift;
+}
+
+// Boxes for what a list is to hold.
+static void fit_both(gathering* g, int a, int b, const double pad[2]) {
+    if (!g->passing) {
+        fit(g->detect, g->collision, a, g->own);
+        fit(g->detect, g->collision, b, g->own);
+        return;
+    }
+    const ct_vec3 shift = ct_vec3_scale(0.5, ct_vec3_add(ct_rooms_shift(g->detect, a, g->x, g->end),
+                                                         ct_rooms_shift(g->detect, b, g->x, g->end)));
+    fit_motion(g->detect, g->collision, a, g->x, g->end, shift, pad[0]);
+    if (!g->own) fit_motion(g->detect, g->collision, b, g->x, g->end, shift, pad[1]);
+}
+
+// crossing: of edges and faces alone; otherwise the list begins anew, without them. margin: of this search.
+static ct_status gather(ct_detect* detect, const ct_collision* collision, int a, int b, bool crossing,
+                        const double* x, const double* end, double margin) {
     const bool own = a == b;
-    const ct_room_frame* frame = detect->rooms[own].frame;
     if (!own && !ct_box_overlap(detect->bound + a, detect->bound + b) &&
         ct_key_map_find(&detect->list_of, ct_key_pair(a, b)) < 0)
         return CT_OK;
@@ -321,33 +391,45 @@ static ct_status gather(ct_detect* detect, const ct_collision* collision, int a,
                    .rooms = &detect->rooms[own],
                    .list = list_of(detect, a, b),
                    .own = own,
-                   .together = own || (frame[a].swift && frame[b].swift),
-                   .crossing = crossing};
-    g.need = 1.001 * (pad_of(collision->collider + a, detect->margin) +
-                      pad_of(collision->collider + b, detect->margin)) +
-             1e-12 * (size_of(detect->bound + a) + size_of(detect->bound + b));
+                   .crossing = crossing,
+                   .x = x,
+                   .end = end};
     if (!g.list) return CT_OUT_OF_MEMORY;
+    g.turn = ct_candidates_turn(detect, g.list);
+    g.passing = is_swift(detect, a, b) || (crossing && !g.list->looked);
+    // what crosses is not apart at all
+    const double part = g.passing && crossing ? 0.01 : 1, wide = g.passing ? margin : detect->margin,
+                 pad[2] = {part * pad_of(collision->collider + a, wide),
+                           part * pad_of(collision->collider + b, wide)};
+    g.need = 1.001 * (pad[0] + pad[1]) + 1e-12 * (size_of(detect->bound + a) + size_of(detect->bound + b));
     for (int k = 0; k < CT_CANDIDATE_KINDS; k++)
         if (!crossing || k == CT_CANDIDATE_EDGE_FACE) g.list->of[k].count = 0;
-    g.list->crossed = crossing;
+    g.list->looked = crossing;
+    g.list->crossed = crossing && !g.passing;
     if (!own && !ct_box_overlap(detect->bound + a, detect->bound + b)) return CT_OK;
-    fit(detect, collision, a, own);
-    fit(detect, collision, b, own);
-    detect->gathered += !crossing;
+    fit_both(&g, a, b, pad);
+    detect->gathered += !crossing && !g.passing;
     const bool all = own ? ct_bvh_self_pairs(detect->face_tree + a, gather_faces, &g)
                          : ct_bvh_pairs(detect->face_tree + a, detect->face_tree + b, gather_faces, &g);
     return all ? CT_OK : CT_OUT_OF_MEMORY;
 }
 
-// Rooms where there are none that hold; true: of this collider there are new ones.
+// Rooms where there are none that hold, and none where the motion is too long for them; true: lists of this
+// collider are to be made anew.
 static bool renew(ct_detect* detect, const ct_collision* collision, int collider, bool own, const double* x,
-                  const double* end, double last, bool fresh) {
+                  const double* end, bool fresh) {
+    ct_room_frame* frame = detect->rooms[own].frame + collider;
     if (detect->node_tree[collider].count == 0) return false;
-    if (ct_rooms_hold(detect, collider, own, x, end, last) &&
-        !(fresh && ct_rooms_wide(detect, collider, own, x, end)))
-        return false;
-    ct_rooms_make(detect, collider, own, x, end);
-    if (!own) set_bound(detect, collision, collider);
+    if (fresh) frame->swift = ct_rooms_swift(detect, collider, own, x, end);
+    if (!frame->swift) {
+        if (ct_rooms_hold(detect, collider, own, x, end) &&
+            !(fresh && ct_rooms_wide(detect, collider, own, x, end)))
+            return false;
+        frame->swift = ct_rooms_swift(detect, collider, own, x, end);
+    }
+    if (frame->swift) *frame = (ct_room_frame){.swift = true, .R = ct_mat3_identity()};
+    else ct_rooms_make(detect, collider, own, x, end);
+    if (!own) set_bound(detect, collision, collider, x, end);
     if (detect->fitted[collider] == own + 1) detect->fitted[collider] = 0;
     return true;
 }
@@ -381,29 +463,29 @@ ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const
                          double margin, bool fresh) {
     ct_status status = CT_OK;
     if (margin > detect->margin) forget(detect, margin);
-    const double last = x == end ? ct_rooms_share(detect, collision, x) : 1;
     for (int c = 0; c < collision->ncollider; c++) {
         if (!detect->is_set)
             detect->rooms[CT_ROOMS_WORLD].frame[c].is_set = detect->rooms[CT_ROOMS_OWN].frame[c].is_set =
                 false;
         detect->moved[c] =
-            is_listed(detect, collision, c) && renew(detect, collision, c, false, x, end, last, fresh);
+            is_listed(detect, collision, c) && renew(detect, collision, c, false, x, end, fresh);
     }
     detect->is_set = false;
     status = find_pairs(detect, collision);
     for (size_t i = 0; status == CT_OK && i < detect->broad.count; i++) {
         const int a = ct_broad_first(detect->broad.pair[i]), b = ct_broad_second(detect->broad.pair[i]);
-        if (a != b || renew(detect, collision, a, true, x, end, last, fresh))
-            status = gather(detect, collision, a, b, false);
+        if ((a != b || renew(detect, collision, a, true, x, end, fresh)) &&
+            !(fresh && is_swift(detect, a, b)))
+            status = gather(detect, collision, a, b, false, x, end, margin);
     }
     detect->is_set = status == CT_OK;
     return status;
 }
 
-ct_status ct_lists_cross(ct_detect* detect, const ct_collision* collision) {
+ct_status ct_lists_cross(ct_detect* detect, const ct_collision* collision, const double* x) {
     ct_status status = CT_OK;
     for (size_t k = 0; status == CT_OK && k < detect->nlist; k++)
         if (!detect->list[k].crossed)
-            status = gather(detect, collision, detect->list[k].a, detect->list[k].b, true);
+            status = gather(detect, collision, detect->list[k].a, detect->list[k].b, true, x, x, 0);
     return status;
 }

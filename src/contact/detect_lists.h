@@ -6,8 +6,8 @@
 // seen from a frame that goes and turns with it: neighbours on a surface are always near one another, but
 // their distances change little while a body flies, turns and bends.
 //
-// Where a body goes far within a step, its nodes are taken to be at the start of their ways or at the ends,
-// in between at the same share as those of all such bodies: what falls side by side does not meet.
+// Where a body goes or deforms far within a step, no list would hold for the next search: its lists are those
+// of one motion, seen from a frame that goes with the two colliders: what falls side by side does not meet.
 //
 // With each pair goes a direction that kept it apart where the list was made, and by how much. Where nodes
 // have not moved as far since, or where the direction still keeps it apart, at both ends of a way, nothing
@@ -33,17 +33,31 @@ void ct_lists_set(ct_detect* detect, double margin, double reach);
 ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const double* x, const double* end,
                          double margin, bool fresh);
 
-// Lists edges and faces where the lists hold none as yet: they are asked for once per step.
-ct_status ct_lists_cross(ct_detect* detect, const ct_collision* collision);
+// Lists edges and faces that may meet at x, after the lists have been made to hold there: they are asked for
+// once per step. Lists of a motion's own, until they have held for a second one.
+ct_status ct_lists_cross(ct_detect* detect, const ct_collision* collision, const double* x);
 
 // The frame in which the directions of a list are given.
 static inline ct_mat3 ct_candidates_turn(const ct_detect* detect, const ct_candidates* list) {
     return list->a == list->b ? detect->rooms[1].frame[list->a].R : ct_mat3_identity();
 }
 
-// What pairs of a list must have been apart by to stay apart by more than `need` on the last way that was
-// asked for.
-double ct_candidates_far(const ct_detect* detect, const ct_candidates* list, double need);
+// What pairs of a list must have been apart by to stay apart on the last way that was asked for.
+typedef struct ct_drift {
+    ct_vec3 start, end;  // m: how far the first collider has gone from the second since the list was made
+    double far;          // m
+} ct_drift;
+
+// So that they stay apart by more than `need`.
+ct_drift ct_candidates_drift(const ct_detect* detect, const ct_candidates* list, double need);
+
+// first: the first primitive is of the first collider.
+static inline bool ct_candidate_is_far(const ct_candidate* c, const ct_drift* drift, bool first) {
+    const ct_vec3 n = {c->n[0], c->n[1], c->n[2]};
+    const double start = ct_vec3_dot(n, drift->start), end = ct_vec3_dot(n, drift->end);
+    const double apart = first ? (start < end ? start : end) : (start < end ? -end : -start);
+    return c->gap + apart > drift->far;
+}
 
 // By how much n keeps the first nodes from the others at x.
 static inline double ct_candidate_separation(ct_vec3 n, const double* x, const int* node, int first,
@@ -69,7 +83,7 @@ static inline bool ct_candidate_is_apart(const ct_candidate* c, ct_mat3 turn, co
     if (x == end || !(room > 0)) return room > 0;
     room = fmin(room, ct_candidate_separation(n, end, node, first, count) - enough);
     if (!(room > 0)) return false;
-    ct_vec3 way[5];
+    ct_vec3 way[6];
     double most = 0;
     for (int k = 0; k < count; k++)
         way[k] = ct_vec3_sub(ct_vec3_load(end + 3 * (size_t)node[k]), ct_vec3_load(x + 3 * (size_t)node[k]));

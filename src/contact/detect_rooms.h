@@ -1,8 +1,8 @@
 // Rooms: where each node may be for as long as a list of what may meet holds (detect_lists.h).
 //
-// A node's room is what is within its reach of a straight way. Seen from the world it lies on the node's own
-// way, at any share of that or, where the body is swift, at a share that all such bodies have in common; seen
-// from a frame that goes and turns with the body, at the share that the body as a whole has gone.
+// A node's room is what is within its reach of a straight way. Seen from the world it lies at any share of
+// the node's own way; seen from a frame that goes and turns with the body, at the share that the body as a
+// whole has gone. Where bodies go far within a step, what they meet throws them off: they have no rooms.
 #ifndef CT_CONTACT_DETECT_ROOMS_H
 #define CT_CONTACT_DETECT_ROOMS_H
 
@@ -12,11 +12,12 @@
 
 enum { CT_ROOMS_WORLD, CT_ROOMS_OWN };  // of ct_detect's rooms
 
-// The lists hold for the motion; last: the share of their ways that swift colliders end at.
-bool ct_rooms_hold(ct_detect* detect, int collider, bool own, const double* x, const double* end,
-                   double last);
-// Swift colliders are at the ends of their ways (1), or all of them at the start (0).
-double ct_rooms_share(const ct_detect* detect, const ct_collision* collision, const double* x);
+// The lists hold for the motion.
+bool ct_rooms_hold(ct_detect* detect, int collider, bool own, const double* x, const double* end);
+// The motion is too long for rooms.
+bool ct_rooms_swift(const ct_detect* detect, int collider, bool own, const double* x, const double* end);
+// How far the collider goes.
+ct_vec3 ct_rooms_shift(const ct_detect* detect, int collider, const double* x, const double* end);
 // The rooms are much larger than those for this motion would be.
 bool ct_rooms_wide(const ct_detect* detect, int collider, bool own, const double* x, const double* end);
 // Rooms around a motion.

@@ -1,9 +1,9 @@
 // Hessians of elements, eight tets at a time: made positive semi-definite, and brought to the nodes.
 //
-// An isotropic energy's H = d(V P)/dF is block-diagonal in the singular basis of F = U diag(s) V^T, with a 3x3
-// block A on the diagonal entries and, for each pair of axes, a symmetric and a skew mode (U (e_i e_j^T +- e_j
-// e_i^T) V^T / sqrt 2). Each mode with a negative eigenvalue is raised to zero by v v^T, A to its positive
-// part. The damping's geometric part dF sigma becomes semi-definite with the positive part of sigma.
+// An isotropic energy's H = d(V P)/dF is block-diagonal in the singular basis of F = U diag(s) V^T, with a
+// 3x3 block A on the diagonal entries and, for each pair of axes, a symmetric and a skew mode (U (e_i e_j^T
+// +- e_j e_i^T) V^T / sqrt 2). Each mode with a negative eigenvalue is raised to zero by v v^T, A to its
+// positive part. The damping's geometric part dF sigma becomes semi-definite with the positive part of sigma.
 //
 // Matrices are 9 x 9 values, components of CT_BLOCK lanes: H[(9 i + j) CT_BLOCK + lane].
 #ifndef CT_FORCE_ELASTIC_ELEMENT_H
@@ -34,8 +34,8 @@ CT_INLINE void rotate_axes(vd A[3][3], vd V[3][3], int p, int q, int r) {
     }
 }
 
-// The positive part of a symmetric matrix. Five rounds leave nothing beside the diagonal: the last ones square
-// what is left.
+// The positive part of a symmetric matrix. Five rounds leave nothing beside the diagonal: the last ones
+// square what is left.
 CT_INLINE void positive_part(vd A[3][3]) {
     vd V[3][3], B[3][3];
     for (int i = 0; i < 3; i++)

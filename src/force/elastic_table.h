@@ -68,8 +68,8 @@ typedef struct ct_elastic_kernels {
     void (*project)(const double* bases, double* hessian);
     // Positive parts of symmetric 3x3 matrices: xx, yy, zz, xy, xz, yz.
     void (*positive_stress)(double* sigma);
-    // G^T H G of `count` nodes, gradient[(3 node + axis) CT_BLOCK + lane]: 3x3 blocks (a, b), b = 0, 1, ..., a >= b,
-    // 9 CT_BLOCK each.
+    // G^T H G of `count` nodes, gradient[(3 node + axis) CT_BLOCK + lane]: 3x3 blocks (a, b), b = 0, 1, ...,
+    // a >= b, 9 CT_BLOCK each.
     void (*nodes)(const double* hessian, const double* gradient, int count, double* blocks);
     // V W, F (9), V P (9) of one block, without damping: values[(component) CT_BLOCK + lane], 19 components.
     void (*stress[2][CT_ENERGY_COUNT])(const ct_elastic_pass* pass, int block, double* values);
