@@ -147,13 +147,13 @@ static void estimate_costs(ct_model* model) {
     model->system.refactor_cost = 12 * model->tree.nlink;
     if (!model->system.factor) return;
     // a factorisation runs at about 10 GF/s and inverts and rounds its values, which takes longer in the wide
-    // supernodes of solids; its elements take about 2 us (tets) and 1 us (triangles) each to be made positive
-    // definite, which few of them need; a solve streams the factor twice at about 20 GB/s, and comes with
-    // passes over the elements
+    // supernodes of solids; its elements take about 0.4 us (tets, eight at a time) and 1 us (triangles) each,
+    // most of it where they are made positive definite; a solve streams the factor twice at about 20 GB/s,
+    // and comes with passes over the elements
     double tets = model->ntet, triangles = model->ntri, bytes = (double)ct_factor_bytes(model->system.factor);
     double repack_seconds = (model->ntri ? 2.5 : 4) * bytes / 1e9;
     double factor_seconds =
-        ct_factor_flops(model->system.factor) / 10e9 + repack_seconds + 2e-6 * tets + 1e-6 * triangles;
+        ct_factor_flops(model->system.factor) / 10e9 + repack_seconds + 0.4e-6 * tets + 1e-6 * triangles;
     double solve_seconds = 2 * bytes / 20e9 + 40e-9 * (tets + triangles) + 1e-6;
     model->system.refactor_cost = (int)fmin(1e6, fmax(20, factor_seconds / solve_seconds));
 }
