@@ -90,7 +90,7 @@ static void refreshed_factors_know_muscles_at_work(void** state) {
         if (i >= 100) late += report.solves;
     }
     print_message("%d solves a step, %d once refreshed; %d in the last 20 steps\n", before, after, late);
-    assert_true(after > 0 && 2 * after < before && late <= 20 * 9);
+    assert_true(after > 0 && 3 * after < 2 * before && late <= 20 * 7);
     stop(&s);
 }
 

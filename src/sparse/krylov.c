@@ -107,7 +107,7 @@ static ct_krylov_end pcg_step(const ct_krylov_def* def, ct_krylov_work* work, do
 
     // p = M r + beta p
     precondition(def, r, z);
-    double rz_new = ct_vecn_dot4(r, z, n);
+    double rz_new = ct_vecn_blas_dot(r, z, n);
     if (!(rz_new > 0) || !isfinite(rz_new)) return CT_KRYLOV_BREAKDOWN;
     double beta = first ? 0 : rz_new / *rz;
     *rz = rz_new;
@@ -117,7 +117,7 @@ static ct_krylov_end pcg_step(const ct_krylov_def* def, ct_krylov_work* work, do
 
     // minimise along p
     def->apply(p, Ap, def->user);
-    double curvature = ct_vecn_dot4(p, Ap, n);
+    double curvature = ct_vecn_blas_dot(p, Ap, n);
     if (!isfinite(curvature)) return CT_KRYLOV_BREAKDOWN;
     if (curvature <= 0) {
         if (first) ct_vecn_axpy(x, 1, p, n);
@@ -135,14 +135,14 @@ void ct_pcg(const ct_krylov_def* def, ct_krylov_work* work, const double* b, dou
     work->n = (size_t)def->n;
     *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
     residual(def, b, x, work->r, &report->iterations);
-    report->initial = report->residual = ct_vecn_norm4(work->r, work->n);
+    report->initial = report->residual = ct_vecn_blas_norm(work->r, work->n);
     const double target = fmax(def->relative * report->initial, def->tolerance);
     double rz = 0;
     while (report->end == CT_KRYLOV_LIMIT && report->residual > target &&
            report->iterations < def->max_iterations) {
         report->end = pcg_step(def, work, &rz, x);
         report->iterations++;
-        report->residual = ct_vecn_norm4(work->r, work->n);
+        report->residual = ct_vecn_blas_norm(work->r, work->n);
     }
     if (report->residual <= target) report->end = CT_KRYLOV_CONVERGED;
     if (!isfinite(report->residual)) report->end = CT_KRYLOV_BREAKDOWN;
@@ -156,10 +156,10 @@ static double gmres_expand(const ct_krylov_def* def, ct_krylov_work* s, int j) {
     precondition(def, s->V + (size_t)j * n, z);
     def->apply(z, s->Ap, def->user);
     for (int i = 0; i <= j; i++) {
-        column[i] = ct_vecn_dot4(s->V + (size_t)i * n, s->Ap, n);
+        column[i] = ct_vecn_blas_dot(s->V + (size_t)i * n, s->Ap, n);
         ct_vecn_axpy(s->Ap, -column[i], s->V + (size_t)i * n, n);
     }
-    double length = ct_vecn_norm4(s->Ap, n);
+    double length = ct_vecn_blas_norm(s->Ap, n);
     double* next = s->V + (size_t)(j + 1) * n;
     for (size_t i = 0; i < n; i++) next[i] = length > 0 ? s->Ap[i] / length : 0;
     return length;
@@ -203,7 +203,7 @@ static void gmres_correct(const ct_krylov_def* def, ct_krylov_work* s, int count
 static double gmres_start(const ct_krylov_def* def, ct_krylov_work* s, const double* b, const double* x,
                           int* products) {
     residual(def, b, x, s->V, products);
-    double length = ct_vecn_norm4(s->V, s->n);
+    double length = ct_vecn_blas_norm(s->V, s->n);
     for (size_t i = 0; i < s->n && length > 0; i++) s->V[i] /= length;
     s->g[0] = length;
     s->told = 0;
@@ -226,7 +226,7 @@ void ct_gmres(const ct_krylov_def* def, ct_krylov_work* work, const double* b, d
     assert(def->n >= 0 && (size_t)def->n <= work->capacity && work->restart > 0);
     work->n = (size_t)def->n;
     *report = (ct_krylov_report){.end = CT_KRYLOV_LIMIT};
-    const double size = ct_vecn_norm4(b, work->n);
+    const double size = ct_vecn_blas_norm(b, work->n);
     report->initial = gmres_start(def, work, b, x, &report->iterations);
     // a start that is worse than none
     if (!(report->initial <= size)) {

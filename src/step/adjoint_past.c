@@ -27,12 +27,12 @@ static int straighten(const ct_adjoint_past* past, double R[CT_ADJOINT_PAST][CT_
     for (int i = 0; i < past->count; i++) {
         double* q = vector(past, i, STRAIGHT);
         memcpy(q, vector(past, i, RIGHT), n * sizeof(double));
-        const double size = ct_vecn_norm4(q, n);
+        const double size = ct_vecn_blas_norm(q, n);
         for (int k = 0; k < i; k++) {
-            R[k][i] = ct_vecn_dot4(vector(past, k, STRAIGHT), q, n);
+            R[k][i] = ct_vecn_blas_dot(vector(past, k, STRAIGHT), q, n);
             ct_vecn_axpy(q, -R[k][i], vector(past, k, STRAIGHT), n);
         }
-        R[i][i] = ct_vecn_norm4(q, n);
+        R[i][i] = ct_vecn_blas_norm(q, n);
         if (!(R[i][i] > least * size)) return i;
         for (size_t j = 0; j < n; j++) q[j] /= R[i][i];
     }
@@ -49,7 +49,7 @@ bool ct_adjoint_past_start(ct_adjoint_past* past, size_t rows, uint64_t key, con
     double R[CT_ADJOINT_PAST][CT_ADJOINT_PAST], y[CT_ADJOINT_PAST];
     const int count = straighten(past, R);
     for (int i = count - 1; i >= 0; i--) {
-        y[i] = ct_vecn_dot4(vector(past, i, STRAIGHT), b, rows);
+        y[i] = ct_vecn_blas_dot(vector(past, i, STRAIGHT), b, rows);
         for (int k = i + 1; k < count; k++) y[i] -= R[i][k] * y[k];
         y[i] /= R[i][i];
     }

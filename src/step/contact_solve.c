@@ -51,7 +51,7 @@ static double subtract_forces(const ct_model* model, ct_work* work, const ct_con
     for (int i = 0; i < 3 * model->nvert; i++) work->rho[i] -= contact->nodal[i];
     ct_coords_pull(model, work, config, contact->nodal, work->contact_system->answer);
     for (size_t i = 0; i < n; i++) r[i] -= work->contact_system->answer[i];
-    return ct_vecn_norm4(work->contact_system->answer, n);
+    return ct_vecn_blas_norm(work->contact_system->answer, n);
 }
 
 // What contacts add where Phi is known: work->rho and r hold its gradient.
@@ -60,7 +60,7 @@ static ct_contact_point complete(const ct_model* model, ct_work* work, const ct_
     ct_contact_point here = {.phi = phi};
     ct_contact_place(work->contact, config->x);
     here.size = subtract_forces(model, work, config, r);
-    here.forces = ct_vecn_norm4(r, (size_t)model->nunknown);
+    here.forces = ct_vecn_blas_norm(r, (size_t)model->nunknown);
     here.contacts = ct_contact_natural(work->contact);
     here.depth = ct_contact_depth(work->contact);
     here.total = hypot(here.forces, here.contacts);

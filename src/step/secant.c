@@ -30,7 +30,7 @@ static void build(ct_secant* secant) {
     double R[CT_SECANT_PAIRS][CT_SECANT_PAIRS] = {{0}}, inverse[CT_SECANT_PAIRS][CT_SECANT_PAIRS] = {{0}},
            C[CT_SECANT_PAIRS][CT_SECANT_PAIRS];
     for (int i = 0; i < m; i++)
-        for (int j = i; j < m; j++) R[i][j] = ct_vecn_dot4(secant->s[i], secant->y[j], n);
+        for (int j = i; j < m; j++) R[i][j] = ct_vecn_blas_dot(secant->s[i], secant->y[j], n);
     for (int j = 0; j < m; j++) {
         inverse[j][j] = 1 / R[j][j];
         for (int i = j - 1; i >= 0; i--) {
@@ -41,7 +41,7 @@ static void build(ct_secant* secant) {
     }
     for (int i = 0; i < m; i++)
         for (int j = 0; j <= i; j++)
-            C[i][j] = C[j][i] = ct_vecn_dot4(secant->y[i], secant->z[j], n) + (i == j ? R[i][i] : 0);
+            C[i][j] = C[j][i] = ct_vecn_blas_dot(secant->y[i], secant->z[j], n) + (i == j ? R[i][i] : 0);
     memset(secant->M, 0, (size_t)(k * k) * sizeof(double));
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++) {
@@ -75,7 +75,7 @@ void ct_secant_arrive(ct_secant* secant, const double* r, const double* Pr, doub
             z[i] = Pr[i] - secant->Pr[i] + t * secant->Pf[i];
         }
         // a curvature that is far from P's says that the step met something else
-        double curvature = ct_vecn_dot4(s, y, n), model = ct_vecn_dot4(y, z, n);
+        double curvature = ct_vecn_blas_dot(s, y, n), model = ct_vecn_blas_dot(y, z, n);
         if (model > 0 && curvature > 1e-3 * model && curvature < 1e3 * model) secant->count++;
         build(secant);
     }
@@ -95,7 +95,7 @@ void ct_secant_leave(ct_secant* secant, const double* d, const double* f, const 
 void ct_secant_correct(const ct_secant* secant, const double* v, double* out) {
     int k = ct_secant_rank(secant);
     double c[CT_SECANT_RANK];
-    for (int i = 0; i < k; i++) c[i] = ct_vecn_dot4(ct_secant_column(secant, i), v, secant->n);
+    for (int i = 0; i < k; i++) c[i] = ct_vecn_blas_dot(ct_secant_column(secant, i), v, secant->n);
     for (int i = 0; i < k; i++) {
         double sum = 0;
         for (int j = 0; j < k; j++) sum += secant->M[i * k + j] * c[j];

@@ -158,7 +158,7 @@ static double inertial_residual(settler* s, double c) {
     for (int i = 0; i < 3 * model->nvert; i++)
         f[i] = c * c * model->free_mass[i / 3] * (s->work->at.x[i] - s->state->x[i]);
     ct_coords_pull(model, s->work, &s->work->at, f, s->work->scratch);
-    return ct_vecn_norm4(s->work->scratch, (size_t)model->nunknown);
+    return ct_vecn_blas_norm(s->work->scratch, (size_t)model->nunknown);
 }
 
 static void keep_contacts(settler* s) {

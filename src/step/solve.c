@@ -55,8 +55,8 @@ static double search(const ct_model* model, ct_work* work, double slope, const c
     for (int i = 0; i < SEARCH_LIMIT; i++) {
         ct_coords_move(model, &work->at, t, work->d, &work->trial);
         trial->phi = ct_phi_evaluate(model, work, &work->trial, work->r_trial, report);
-        trial->norm = ct_vecn_norm4(work->r_trial, n);
-        double trial_slope = ct_vecn_dot4(work->r_trial, work->d, n);
+        trial->norm = ct_vecn_blas_norm(work->r_trial, n);
+        double trial_slope = ct_vecn_blas_dot(work->r_trial, work->d, n);
         if (acceptable(here, trial, t, slope, trial_slope, resolution)) {
             ct_config taken = work->trial;
             work->trial = work->at;
@@ -82,12 +82,12 @@ static void lbfgs_direction(const ct_model* model, ct_work* work, int count, ct_
     double* q = work->scratch;
     memcpy(q, work->r, n * sizeof(double));
     for (int i = 0; i < count; i++) {
-        weight[i] = work->lbfgs.rho[i] * ct_vecn_dot4(work->lbfgs.s[i], q, n);
+        weight[i] = work->lbfgs.rho[i] * ct_vecn_blas_dot(work->lbfgs.s[i], q, n);
         ct_vecn_axpy(q, -weight[i], work->lbfgs.y[i], n);
     }
     precondition(model, work, q, work->d, report);
     for (int i = count - 1; i >= 0; i--) {
-        double correction = work->lbfgs.rho[i] * ct_vecn_dot4(work->lbfgs.y[i], work->d, n);
+        double correction = work->lbfgs.rho[i] * ct_vecn_blas_dot(work->lbfgs.y[i], work->d, n);
         ct_vecn_axpy(work->d, weight[i] - correction, work->lbfgs.s[i], n);
     }
     for (size_t i = 0; i < n; i++) work->d[i] = -work->d[i];
@@ -101,7 +101,7 @@ static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int co
         s[i] = t * work->d[i];
         y[i] = work->r_trial[i] - work->r[i];
     }
-    double curvature = ct_vecn_dot4(s, y, n);
+    double curvature = ct_vecn_blas_dot(s, y, n);
     if (!(curvature > 0)) return 0;
     for (int i = CT_HISTORY - 1; i > 0; i--) {
         work->lbfgs.s[i] = work->lbfgs.s[i - 1];
@@ -129,7 +129,7 @@ static bool fast_path(const ct_model* model, ct_work* work, ct_solve_point* here
             if (!(i + log(work->target / here->norm) / rate < FAST_ITERATIONS) || rate >= 0) return false;
         }
         lbfgs_direction(model, work, count, report);
-        double slope = ct_vecn_dot4(work->r, work->d, n);
+        double slope = ct_vecn_blas_dot(work->r, work->d, n);
         if (!(slope < 0)) return false;
         ct_solve_point trial;
         double t = search(model, work, slope, here, &trial, report);
@@ -212,7 +212,7 @@ static bool newton_path(const ct_model* model, ct_work* work, ct_solve_point* he
         ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
         ct_phi_linearise(model, work, &work->at, work->rho);
         newton_direction(model, work, here, report);
-        double slope = ct_vecn_dot4(work->r, work->d, n);
+        double slope = ct_vecn_blas_dot(work->r, work->d, n);
         if (!(slope < 0)) return false;
         ct_solve_point trial;
         double length = search(model, work, slope, here, &trial, report);
@@ -255,12 +255,12 @@ ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_repo
     size_t n = (size_t)model->nunknown;
     ct_solve_point here;
     here.phi = ct_phi_evaluate(model, work, &work->at, work->r, report);
-    here.norm = ct_vecn_norm4(work->r, n);
+    here.norm = ct_vecn_blas_norm(work->r, n);
     double roundoff = model->system.roundoff * distance(model, work) +
                       (model->tree.nlink ? joint_roundoff(model, work) : 0);
     ct_coords_pull(model, work, &work->at, work->force, work->scratch);
     double force =
-        ct_vecn_norm4(work->scratch, n) + ct_water_displaced_weight(model->families.of[CT_FAMILY_WATER]);
+        ct_vecn_blas_norm(work->scratch, n) + ct_water_displaced_weight(model->families.of[CT_FAMILY_WATER]);
     work->reference =
         fmax(work->load ? work->load_scale : here.norm + force, roundoff / model->settings.tolerance);
     work->target = model->settings.tolerance * work->reference;
