@@ -27,7 +27,7 @@ static ct_scene* scene_of(const char* text) {
     if (status != CT_OK) fail_msg("%s: %s", error.path, error.message);
     free(copy);
     ct_settings settings = ct_scene_settings(scene);
-    settings.tolerance = 1e-13;
+    settings.tolerance = 1e-14;
     settings.threads = 1;
     must(ct_scene_set_settings(scene, &settings, &error), &error);
     return scene;

@@ -6,6 +6,7 @@
 #include "build.h"
 #include "model/model.h"
 #include "repeat.h"
+#include "step/contact_log.h"
 #include "step/state.h"
 #include "unit.h"
 
@@ -38,8 +39,10 @@ typedef struct rollout {
     double* scale;     // size: natural length of each component
     double* gradient;  // size
     double* weight;    // per state: linear and quadratic weights of x and v, 12 nvert
-    // of the last rollout: steps that were halved; all sub-steps; states whose factor was refreshed
-    int substepped, substeps, refreshed;
+    // of the last rollout: steps that were halved; states whose factor was refreshed; which steps were halved
+    // how
+    int substepped, refreshed;
+    uint64_t signature;
     double loss, magnitude;  // of the last rollout; magnitude: sum of the sizes of its terms
     // rollouts of a difference halved different steps: their losses do not belong together
     bool jumped;
@@ -191,7 +194,7 @@ static double evaluate(rollout* r, const double* y) {
         fail_msg("%s at step %d: residual %g of %g: %s", ct_status_text(status), report.steps,
                  report.last.residual, report.last.reference, report.last.message);
     r->substepped = report.substepped;
-    r->substeps = report.substeps;
+    r->signature = ct_tape_log(r->tape)->signature;
     return r->loss;
 }
 
@@ -232,9 +235,9 @@ static double difference(rollout* r, const double* d, double h, bool one_sided, 
         const double t = one_sided ? k * h : (k - 1) * h;
         if (!one_sided && k == 1) continue;
         for (int i = 0; i < r->size; i++) y[i] = r->value[i] + t * d[i];
-        const int substeps = r->substeps;
+        const uint64_t signature = r->signature;
         loss[k] = evaluate(r, y);
-        r->jumped |= r->substeps != substeps;
+        r->jumped |= r->signature != signature;
     }
     return one_sided ? (4 * loss[1] - 3 * loss[0] - loss[2]) / (2 * h) : (loss[2] - loss[0]) / (2 * h);
 }

@@ -394,7 +394,7 @@ static void gradient_is_right_where_steps_are_halved(void** state) {
             for (int i = 0; i < size; i++)
                 r.value[r.first[CONTROLS] + 3 * size + i] += kind == CELLS ? 1.5 : 0.6;
             evaluate(&r, r.value);
-            if (r.substepped) clear = check_slices(&r, 0.02, 1e-7, 1, "halved steps");
+            if (r.substepped) clear = check_slices(&r, 0.005, 1e-7, 1, "halved steps");
             rollout_stop(&r);
         }
         if (!clear) fail_msg("kind %d: no step was halved", kind);

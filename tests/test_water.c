@@ -529,7 +529,7 @@ static void gradients_of_rollouts_match_differences(void** state) {
         const double size[3] = {0.2, 0.05, 0.1};
         const int cells[3] = {3, 1, 2};
         ct_settings settings = settings_with(0.01, NULL);
-        settings.tolerance = 1e-13;
+        settings.tolerance = 1e-14;
         settings.integrator = k & 1 ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_EULER;
         ct_material material = ct_material_default();
         material.young = 1e5;

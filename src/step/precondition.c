@@ -189,7 +189,7 @@ ct_status ct_precondition_choose(const ct_model* model, ct_preconditioner* p, co
     bool staged = ct_rate_stages(model->settings.integrator) > 0;
     int level = staged ? (depth > 2 ? (depth - 1) / 2 : 0) : depth / 2;
     p->brace_in_force = false;
-    p->renewed = p->accounts = false;
+    p->renewed = p->accounts = p->warped = false;
     p->may_renew = level == 0;
     p->debt = (int)state->header->slow_solves;
     if (level == 0) return choose_reference(model, p, state, refactors);
@@ -394,6 +394,7 @@ void ct_precondition_warp(const ct_model* model, ct_preconditioner* p, const ct_
         else memcpy(warp, R, 9 * sizeof(double));
     }
     if (model->tree.nlink) warp_links(model, p, config, rho);
+    p->warped = true;
 }
 
 // ---- P^-1 ----------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ typedef struct ct_preconditioner {
     double* x_renewed;          // 3 nvert
     double* q_renewed;          // ncoordinate
     double* actuation_renewed;  // numbers of the actuators
+    bool warped;                // since the factor was chosen
     bool may_renew;             // the factor in force is for whole steps, not for short sub-steps
     bool accounts;              // the solver keeps the debt itself, and makes the factor anew where it is due
     int debt;                   // solves beyond what a good factor needs, since the factor in force was made

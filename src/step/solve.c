@@ -244,8 +244,11 @@ static double joint_roundoff(const ct_model* model, const ct_work* work) {
 // rounded the more.
 static double distance(const ct_model* model, const ct_work* work) {
     double farthest = model->geometry.extent;
-    for (int i = 0; i < 3 * model->nvert; i++)
-        if (model->mass[i / 3] > 0) farthest = fmax(farthest, fabs(work->at.x[i]));
+    for (int v = 0; v < model->nvert; v++) {
+        const double *x = work->at.x + 3 * (size_t)v, weight = model->mass[v] > 0;
+        for (int a = 0; a < 3; a++)
+            if (weight * fabs(x[a]) > farthest) farthest = fabs(x[a]);
+    }
     return model->geometry.extent > 0 ? farthest / model->geometry.extent : 1;
 }
 
@@ -256,8 +259,8 @@ ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_repo
     ct_solve_point here;
     here.phi = ct_phi_evaluate(model, work, &work->at, work->r, report);
     here.norm = ct_vecn_blas_norm(work->r, n);
-    double roundoff = model->system.roundoff * distance(model, work) +
-                      (model->tree.nlink ? joint_roundoff(model, work) : 0);
+    const double away = distance(model, work);
+    double roundoff = model->system.roundoff * away + (model->tree.nlink ? joint_roundoff(model, work) : 0);
     ct_coords_pull(model, work, &work->at, work->force, work->scratch);
     double force =
         ct_vecn_blas_norm(work->scratch, n) + ct_water_displaced_weight(model->families.of[CT_FAMILY_WATER]);
@@ -265,7 +268,7 @@ ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_repo
         fmax(work->load ? work->load_scale : here.norm + force, roundoff / model->settings.tolerance);
     work->target = model->settings.tolerance * work->reference;
     // positions are rounded to eps |x|, against forces of the size of the reference and those of inertia
-    double farthest = model->geometry.extent * distance(model, work),
+    double farthest = model->geometry.extent * away,
            inertia = ct_inertia_pull(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step,
                                      work->at.x);
     work->resolution = model->system.energy_roundoff +
@@ -284,7 +287,9 @@ ct_status ct_solve_finish(const ct_work* work, const ct_solve_point* here, bool 
 ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report) {
     ct_solve_point here = ct_solve_begin(model, work, report);
     if (!isfinite(here.phi) || !isfinite(here.norm)) return CT_NOT_CONVERGED;
-    if (here.norm > work->target) ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
+    // stages begin where nodes have hardly turned since the first one
+    if (here.norm > work->target && !(work->preconditioner.warped && model->tree.nlink == 0))
+        ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
     ct_solve_account_begin(model, work);
     bool converged = fast_path(model, work, &here, report) || newton_path(model, work, &here, report);
     return ct_solve_finish(work, &here, converged, report);
