@@ -76,6 +76,18 @@ static const char spin[] =
     "0], \"keys\": [{\"time\": 0}, {\"time\": 1, \"translate\": [0, 0.02, 0], \"rotate\": [0, 0, 1.5]}]}}],"
     "\"contact\": {\"friction\": 0.3}}";
 
+// A sledge of bone that slides, with flesh behind it and a bone in that.
+static const char sledge[] =
+    "{\"time_step\": 0.01, \"bodies\": [{\"name\": \"bar\", \"box\": {\"size\": [0.4, 0.1, 0.1], \"cells\": "
+    "[4, 1, 1]}, \"translate\": [0, 0.002, 0], \"velocity\": [-1, 0, 0.2], \"material\": {\"young\": 1e5}}],"
+    "\"skeletons\": [{\"links\": [{\"name\": \"sledge\", \"joint\": {\"type\": \"free\", \"velocity\": [-1, "
+    "0, "
+    "0.2, 0, 1, 0]}, \"nodes\": {\"box\": [[-1, -1, -1], [0.15, 1, 1]]}}, {\"name\": \"rudder\", \"parent\": "
+    "\"sledge\", \"joint\": {\"type\": \"ball\", \"anchor\": [0.2, 0.05, 0.05], \"velocity\": [0, 2, 0], "
+    "\"damping\": 0.1, \"stiffness\": 1}, \"nodes\": {\"box\": [[0.35, -1, -1], [1, 1, 1]]}}]}],"
+    "\"controls\": [{\"name\": \"steer\", \"torque\": \"rudder\"}],"
+    "\"obstacles\": [{\"plane\": {\"normal\": [0, 1, 0]}}], \"contact\": {\"friction\": 0.2}}";
+
 // How the step from the state goes.
 static inline ct_status try_step(const fixture* f, ct_step_report* report) {
     ct_state* state = NULL;
@@ -119,6 +131,8 @@ static inline fixture begin(const example* e) {
         must(ct_scene_parse(&f.scene, cart, strlen(cart), NULL, &error), &error);
     else if (strcmp(e->name, "spin") == 0)
         must(ct_scene_parse(&f.scene, spin, strlen(spin), NULL, &error), &error);
+    else if (strcmp(e->name, "sledge") == 0)
+        must(ct_scene_parse(&f.scene, sledge, strlen(sledge), NULL, &error), &error);
     else must(ct_scene_load(&f.scene, path, &error), &error);
     ct_settings settings = ct_scene_settings(f.scene);
     settings.tolerance = 1e-14;

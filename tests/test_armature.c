@@ -54,7 +54,7 @@ static void runge_kutta(int kind, double h, double q[2], double u[2]) {
 }
 
 // Turning by a positive angle about y carries a rod that hangs down to -x: angles count the other way.
-static ct_scene* rods(int kind, double h) {
+static ct_scene* rods(int kind, double h, const char* integrator) {
     char text[2000], first[300];
     if (kind == SLIDE)
         snprintf(first, sizeof first,
@@ -67,19 +67,20 @@ static ct_scene* rods(int kind, double h) {
                  "\"armature\": %g}",
                  q_start[0], u_start[0], a[0]);
     snprintf(text, sizeof text,
-             "{\"time_step\": %g, \"integrator\": \"bdf2\", \"gravity\": [0, 0, %g], \"solver\": "
+             "{\"time_step\": %.17g, \"integrator\": \"%s\", \"gravity\": [0, 0, %g], \"solver\": "
              "{\"tolerance\": 1e-12}, \"skeletons\": [{\"links\": [{\"name\": \"first\", \"joint\": %s, "
              "\"mass\": %g, \"center\": [0, 0, %g], \"inertia\": [%g, %g, %g]}, {\"name\": \"second\", "
              "\"parent\": \"first\", \"joint\": {\"type\": \"revolute\", \"axis\": [0, -1, 0], \"anchor\": "
              "[0, 0, %g], \"position\": %g, \"velocity\": %g, \"armature\": %g}, \"mass\": %g, \"center\": "
              "[0, 0, %g], \"inertia\": [%g, %g, %g]}]}]}",
-             h, -g, first, m1, -l1, J1, J1, J1, kind == SLIDE ? 0 : -L1, q_start[1], u_start[1], a[1], m2,
-             (kind == SLIDE ? 0 : -L1) - l2, J2, J2, J2);
+             h, integrator, -g, first, m1, -l1, J1, J1, J1, kind == SLIDE ? 0 : -L1, q_start[1], u_start[1],
+             a[1], m2, (kind == SLIDE ? 0 : -L1) - l2, J2, J2, J2);
     return parse(text);
 }
 
-static double error_at(int kind, int count, const double* truth, ct_measure* begin, ct_measure* end) {
-    sim s = start(rods(kind, 0.5 / count), 1);
+static double error_at(int kind, int count, const char* integrator, const double* truth, ct_measure* begin,
+                       ct_measure* end) {
+    sim s = start(rods(kind, 0.5 / count, integrator), 1);
     *begin = ct_state_measure(s.model, s.state);
     steps(&s, count);
     *end = ct_state_measure(s.model, s.state);
@@ -93,13 +94,19 @@ static void rods_move_as_the_equations_say(int kind) {
     double q[2] = {q_start[0], q_start[1]}, u[2] = {u_start[0], u_start[1]};
     ct_measure begin, end;
     for (int i = 0; i < 5000; i++) runge_kutta(kind, 1e-4, q, u);
-    const double coarse = error_at(kind, 500, q, &begin, &end), fine = error_at(kind, 1000, q, &begin, &end);
+    const double coarse = error_at(kind, 500, "bdf2", q, &begin, &end),
+                 fine = error_at(kind, 1000, "bdf2", q, &begin, &end);
     const double lost = begin.kinetic + begin.gravitational - end.kinetic - end.gravitational;
     print_message("errors %.2e %.2e, slope %.2f; energy lost %.1e of %.3f\n", coarse, fine,
                   log2(coarse / fine), lost, begin.kinetic);
     assert_true(fine < 1e-5 && fabs(log2(coarse / fine) - 2) < 0.3);
     assert_true(fabs(lost) < 2e-5);                   // J; the rotors begin with 0.05
     assert_true(fabs(begin.mass - m1 - m2) < 1e-12);  // rotors weigh nothing
+    const double third = error_at(kind, 50, "sdirk3", q, &begin, &end),
+                 finer = error_at(kind, 100, "sdirk3", q, &begin, &end);
+    print_message("sdirk3, with a tenth of the steps: errors %.2e %.2e, slope %.2f\n", third, finer,
+                  log2(third / finer));
+    assert_true(finer < 1e-5 && fabs(log2(third / finer) - 3) < 0.3);
 }
 
 static void sliders_with_rotors_move_as_the_equations_say(void** unused) {

@@ -13,6 +13,7 @@ typedef struct seen {
     // touches with force: with the frame of an impact, one that moves, and another than the first
     int impacts, moving, cuts;
     int braced;  // steps whose touches are part of the factor
+    int staged;  // steps with contacts by an integrator with stages
 } seen;
 
 // The frames of a step that has one part.
@@ -37,6 +38,7 @@ static seen look(const ct_scene* scene) {
         must(ct_step(s.model, s.work, s.state, NULL, &report), NULL);
         out.halved += report.substeps > 1;
         out.steps_with += report.contacts > 0;
+        out.staged += report.contacts > 0 && report.integrator > CT_INTEGRATOR_BDF2;
         out.changes += report.contacts != before;
         count_frames(s.work->contact, &out);
         out.braced += s.work->preconditioner.brace_in_force;
@@ -54,8 +56,9 @@ static void print_seen(const char* name, const seen* s) {
         if (s->count[t][CT_CONTACT_SET_STICK] || s->count[t][CT_CONTACT_SET_SLIP])
             print_message(" %s %d stick %d slip,", ct_contact_type_name((ct_contact_type)t),
                           s->count[t][CT_CONTACT_SET_STICK], s->count[t][CT_CONTACT_SET_SLIP]);
-    print_message(" %d steps halved, contacts change in %d, %d frames of impacts, %d that move, %d cuts\n",
-                  s->halved, s->changes, s->impacts, s->moving, s->cuts);
+    print_message(" %d steps halved, contacts change in %d, %d frames of impacts, %d that move, %d cuts, "
+                  "%d by stages\n",
+                  s->halved, s->changes, s->impacts, s->moving, s->cuts, s->staged);
 }
 
 // Compares, and makes sure that contacts of the type were in the set.
@@ -250,40 +253,44 @@ static void turning_table(void** state) {
 
 // ---- links, drives, sheets -----------------------------------------------------------------
 
+#define HITTING(rest)                                                                                        \
+    "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': "        \
+    "[{'name': 'paddle', 'box': {'size': [0.3, 0.05, 0.1], "                                                 \
+    "'cells': [2, 1, 1]}, 'translate': [0, 0.03, 0], " MATERIAL                                              \
+    "}], 'skeletons': [{'name': 's', 'links': [{'name': 'arm', 'nodes': {'all': true}, 'mass': 0.5, "        \
+    "'center': [0.1, 0.05, 0.05], 'inertia': [0.01, 0.02, 0.015], 'joint': {'type': 'free', "                \
+    "'velocity': [0.5, -0.8, 0.1, 0, 0.2, -1]}}]}], "                                                        \
+    "'obstacles': [" FLOOR "], 'parameters': [{'type': 'gravity'}, {'type': 'friction'}, {'type': "          \
+    "'density'}, {'type': 'link_mass'}, "                                                                    \
+    "{'type': 'joint_position'}, {'type': 'joint_velocity'}]" rest "}"
+
 static void links(void** state) {
     (void)state;
-    check("a link that hits the floor",
-          "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': "
-          "[{'name': 'paddle', 'box': {'size': [0.3, 0.05, 0.1], "
-          "'cells': [2, 1, 1]}, 'translate': [0, 0.03, 0], " MATERIAL
-          "}], 'skeletons': [{'name': 's', 'links': [{'name': 'arm', 'nodes': {'all': true}, 'mass': 0.5, "
-          "'center': [0.1, 0.05, 0.05], 'inertia': [0.01, 0.02, 0.015], 'joint': {'type': 'free', "
-          "'velocity': [0.5, -0.8, 0.1, 0, 0.2, -1]}}]}], "
-          "'obstacles': [" FLOOR "], 'parameters': [{'type': 'gravity'}, {'type': 'friction'}, {'type': "
-          "'density'}, {'type': 'link_mass'}, "
-          "{'type': 'joint_position'}, {'type': 'joint_velocity'}]}",
-          CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP, 1e-6);
+    check("a link that hits the floor", HITTING(""), CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP, 1e-6);
+    check("by sdirk3", HITTING(", 'integrator': 'sdirk3'"), CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP, 1e-6);
 }
+
+#define BONED(rest)                                                                                          \
+    "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': "        \
+    "[{'name': 'flesh', 'box': {'size': [0.4, 0.1, 0.1], "                                                   \
+    "'cells': [4, 2, 2]}, 'translate': [0, 0.002, 0], 'velocity': [0.4, -0.3, 0.1], " MATERIAL               \
+    "}], 'skeletons': [{'name': 's', 'links': ["                                                             \
+    "{'name': 'upper', 'nodes': {'box': [[0.05, 0.04, 0.04], [0.15, 0.06, 0.06]]}, 'mass': 0.2, "            \
+    "'center': [0.1, 0.052, 0.05], 'inertia': [0.001, 0.001, 0.001], "                                       \
+    "'joint': {'type': 'free', 'velocity': [0.4, -0.3, 0.1, 0, 0, 0]}}, "                                    \
+    "{'name': 'fore', 'parent': 'upper', 'nodes': {'box': [[0.25, 0.04, 0.04], [0.35, 0.06, 0.06]]}, "       \
+    "'joint': {'type': 'revolute', 'anchor': [0.2, 0.052, 0.05], 'axis': [0, 0, 1], 'stiffness': 0.2, "      \
+    "'damping': 0.05}}]}], "                                                                                 \
+    "'obstacles': [" FLOOR "], 'controls': [{'name': 'elbow', 'torque': 'fore', 'values': [0.3]}], "         \
+    "'parameters': [" MATTER ", {'type': 'gravity'}, {'type': 'friction'}, {'type': 'joint_position'}, "     \
+    "{'type': 'joint_velocity'}, "                                                                           \
+    "{'type': 'joint_stiffness'}, {'type': 'joint_damping'}, {'type': 'link_mass'}, {'type': "               \
+    "'control', 'control': 'elbow'}]" rest "}"
 
 static void flesh_with_bones(void** state) {
     (void)state;
-    check("flesh with bones",
-          "{'time_step': 0.01, 'duration': 0.08, 'gravity': 9.81, 'contact': {'friction': 0.3}, 'bodies': "
-          "[{'name': 'flesh', 'box': {'size': [0.4, 0.1, 0.1], "
-          "'cells': [4, 2, 2]}, 'translate': [0, 0.002, 0], 'velocity': [0.4, -0.3, 0.1], " MATERIAL
-          "}], 'skeletons': [{'name': 's', 'links': ["
-          "{'name': 'upper', 'nodes': {'box': [[0.05, 0.04, 0.04], [0.15, 0.06, 0.06]]}, 'mass': 0.2, "
-          "'center': [0.1, 0.052, 0.05], 'inertia': [0.001, 0.001, 0.001], "
-          "'joint': {'type': 'free', 'velocity': [0.4, -0.3, 0.1, 0, 0, 0]}}, "
-          "{'name': 'fore', 'parent': 'upper', 'nodes': {'box': [[0.25, 0.04, 0.04], [0.35, 0.06, 0.06]]}, "
-          "'joint': {'type': 'revolute', 'anchor': [0.2, 0.052, 0.05], 'axis': [0, 0, 1], 'stiffness': 0.2, "
-          "'damping': 0.05}}]}], "
-          "'obstacles': [" FLOOR "], 'controls': [{'name': 'elbow', 'torque': 'fore', 'values': [0.3]}], "
-          "'parameters': [" MATTER ", {'type': 'gravity'}, {'type': 'friction'}, {'type': 'joint_position'}, "
-          "{'type': 'joint_velocity'}, "
-          "{'type': 'joint_stiffness'}, {'type': 'joint_damping'}, {'type': 'link_mass'}, {'type': "
-          "'control', 'control': 'elbow'}]}",
-          CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP, 1e-6);
+    check("flesh with bones", BONED(""), CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP, 1e-6);
+    check("by sdirk2", BONED(", 'integrator': 'sdirk2'"), CT_CONTACT_TYPE_PLANE, CT_CONTACT_SET_SLIP, 1e-6);
 }
 
 static void drives(void** state) {

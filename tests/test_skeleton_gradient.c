@@ -380,6 +380,15 @@ static void tree_gradients_match_differences_by_bdf2(void** unused) {
     end(&s);
 }
 
+static void tree_gradients_match_differences_by_stages(void** unused) {
+    for (int integrator = CT_INTEGRATOR_SDIRK2; integrator <= CT_INTEGRATOR_SDIRK3; integrator++) {
+        swing s = begin(mixed_chain(settings_of(0.01, integrator), NULL, 0), 3, 1, 0);
+        check(&s, 5, 0.05, 1e-8);
+        assert_int_equal(s.substepped, 0);
+        end(&s);
+    }
+}
+
 // Balls turn by more than a right angle, and far within a step.
 static void tree_gradients_match_differences_at_large_rotations(void** unused) {
     for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
@@ -393,7 +402,8 @@ static void tree_gradients_match_differences_at_large_rotations(void** unused) {
 
 // A thrown body with an arm: a free root that turns, a ball on it, a free link on that, a hinge at the end.
 static void free_and_ball_starts_match_differences(void** unused) {
-    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
+    const ct_integrator last = REPEAT(CT_INTEGRATOR_SDIRK2, CT_INTEGRATOR_BDF2);
+    for (ct_integrator integrator = CT_INTEGRATOR_EULER; integrator <= last; integrator++) {
         ct_settings settings = settings_of(0.01, integrator);
         ct_scene* scene = new_scene(&settings);
         for (int k = 0; k < 4; k++) {
@@ -405,7 +415,7 @@ static void free_and_ball_starts_match_differences(void** unused) {
             if (k == 1) joint.upper = 0.2, joint.limit_stiffness = 8;  // it begins beyond
             add_rod(scene, k - 1, joint, (double[]){0.2 * k, 0, 0.1}, NULL);
         }
-        swing s = begin(scene, 8, 1, 0);
+        swing s = begin(scene, integrator <= CT_INTEGRATOR_BDF2 ? 8 : 3, 1, 0);
         check(&s, 9, 0.05, 1e-8);
         assert_true(s.gradient[s.first[LIMIT] + 1] != 0);
         for (slice which = JOINT_POSITION; which <= JOINT_VELOCITY; which++)
@@ -430,28 +440,30 @@ static void driven_root_gradients_match_differences(void** unused) {
 
 // Tight limits on the solver's work make it halve steps.
 static void gradients_hold_through_substeps(void** unused) {
-    for (int variant = 0; variant < 5; variant++) {
-        int driven = variant == 4 ? 2 : variant % 2;
-        bool violent = variant >= 2;
-        ct_settings settings = settings_of(0.05, CT_INTEGRATOR_EULER);
-        settings.max_iterations = violent ? 12 : 11;
+    for (int variant = 0; variant < 6; variant++) {
+        int driven = variant == 4 ? 2 : variant == 5 ? 0 : variant % 2;
+        bool violent = variant >= 2, staged = variant == 5;
+        ct_settings settings = settings_of(0.05, staged ? CT_INTEGRATOR_SDIRK2 : CT_INTEGRATOR_EULER);
+        settings.max_iterations = staged ? 20 : violent ? 12 : 11;
         settings.max_substep_depth = 8;
-        swing s = begin(mixed_chain(settings, NULL, driven), 6, violent ? 5 : 4, 0);
+        swing s = begin(mixed_chain(settings, NULL, driven), staged ? 4 : 6, violent ? 5 : 4, 0);
         differentiate(&s);
         print_message("%d of %d steps were halved\n", s.substepped, s.nstep);
         assert_true(s.substepped > 0);
         // a joint meets its limit 0.0014 away, where the second derivative of the loss jumps: smaller steps
         // stay on this side
         for (slice which = CONTROLS; which <= JOINT_VELOCITY; which++)
-            check_slice(&s, which, which == CONTROLS ? 7 : 1, 0.001, 1e-7);
+            if (!staged || which == CONTROLS || which == DAMPING || which == MASS)
+                check_slice(&s, which, which == CONTROLS ? 7 : 1, 0.001, 1e-7);
         end(&s);
     }
 }
 
 static void checkpointed_gradients_of_trees_are_the_same_bits(void** unused) {
-    for (int driven = 1; driven <= 2; driven++) {
-        swing all = begin(mixed_chain(settings_of(0.01, CT_INTEGRATOR_BDF2), NULL, driven), 12, 1, 0);
-        swing few = begin(mixed_chain(settings_of(0.01, CT_INTEGRATOR_BDF2), NULL, driven), 12, 1, 1);
+    for (int driven = 0; driven <= 2; driven++) {
+        const ct_integrator integrator = driven ? CT_INTEGRATOR_BDF2 : CT_INTEGRATOR_SDIRK3;
+        swing all = begin(mixed_chain(settings_of(0.01, integrator), NULL, driven), 12, 1, 0);
+        swing few = begin(mixed_chain(settings_of(0.01, integrator), NULL, driven), 12, 1, 1);
         differentiate(&all);
         differentiate(&few);
         assert_memory_equal(all.gradient, few.gradient, (size_t)all.first[SLICES] * sizeof(double));
@@ -460,8 +472,9 @@ static void checkpointed_gradients_of_trees_are_the_same_bits(void** unused) {
     }
 }
 
-// A soft bar around three bones: driven root, ball, revolute with limits; the second has a mass of its own.
-static ct_scene* fleshy(ct_settings settings) {
+// A soft bar around three bones: a root that is driven or hangs on a hinge, ball, revolute with limits; the
+// second has a mass of its own.
+static ct_scene* fleshy(ct_settings settings, bool driven) {
     ct_scene* scene = new_scene(&settings);
     ct_error error = {0};
     ct_material material = ct_material_default();
@@ -479,7 +492,8 @@ static ct_scene* fleshy(ct_settings settings) {
         def.nodes = nodes;
         def.count = count;
         def.joint = k == 2 ? axial(CT_JOINT_REVOLUTE, 0.1, 0, 1) : ct_joint_def_default();
-        def.joint.kind = k == 0 ? CT_JOINT_FIXED : k == 1 ? CT_JOINT_BALL : CT_JOINT_REVOLUTE;
+        if (!k && !driven) def.joint = axial(CT_JOINT_REVOLUTE, 0, 0.2, 1);
+        else def.joint.kind = k == 0 ? CT_JOINT_FIXED : k == 1 ? CT_JOINT_BALL : CT_JOINT_REVOLUTE;
         if (k == 1) def.joint.stiffness = 1, def.joint.damping = 0.2;
         if (k == 2) def.joint.position = 0.1, def.joint.upper = 0.05, def.joint.limit_stiffness = 50;
         def.joint.anchor[0] = 0.3 * k;
@@ -492,13 +506,14 @@ static ct_scene* fleshy(ct_settings settings) {
         ct_free(nodes);
         if (k) add_control(scene, CT_CONTROL_TORQUE, k);
     }
-    add_control(scene, CT_CONTROL_DRIVE, 0);
+    if (driven) add_control(scene, CT_CONTROL_DRIVE, 0);
     return scene;
 }
 
 static void gradients_in_flesh_match_differences(void** unused) {
-    for (int integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_BDF2; integrator++) {
-        swing s = begin(fleshy(settings_of(0.02, integrator)), 4, 5, 0);
+    for (ct_integrator integrator = CT_INTEGRATOR_EULER; integrator <= CT_INTEGRATOR_SDIRK2; integrator++) {
+        const bool staged = integrator == CT_INTEGRATOR_SDIRK2;
+        swing s = begin(fleshy(settings_of(0.02, integrator), !staged), staged ? 2 : 4, 5, 0);
         check(&s, 9, 0.05, 1e-7);
         end(&s);
     }
@@ -725,6 +740,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tree_gradients_match_differences_by_euler),
         cmocka_unit_test(tree_gradients_match_differences_by_bdf2),
+        cmocka_unit_test(tree_gradients_match_differences_by_stages),
         cmocka_unit_test(tree_gradients_match_differences_at_large_rotations),
         cmocka_unit_test(free_and_ball_starts_match_differences),
         cmocka_unit_test(driven_root_gradients_match_differences),

@@ -4,6 +4,8 @@
 static const example octopus = {"octopus", CT_INTEGRATOR_EULER, 2, 0.3, 1, false, false, 0, false, 0},
                      fish = {"fish", CT_INTEGRATOR_EULER, 2, 0.02, 0.1, false, true, 0, false, 0},
                      arm = {"arm", CT_INTEGRATOR_BDF2, 2, 0.05, 1, false, false, 0, false, 0},
+                     arm_sdirk3 = {"arm", CT_INTEGRATOR_SDIRK3, 2, 0.05, 1, false, true, 0, false, 0},
+                     passive = {"humanoid_passive", CT_INTEGRATOR_SDIRK2, 2, 0, 1, false, false, 0, false, 0},
                      drone = {"drone", CT_INTEGRATOR_BDF2, 2, 0, 1, false, false, 0, false, 0},
                      finger = {"finger", CT_INTEGRATOR_BDF2, 2, 0.3, 1, false, false, 0, false, 0},
                      tendon = {"tendon", CT_INTEGRATOR_EULER, 2, -1e-3, 1, false, false, 0, false, 0},
@@ -19,6 +21,8 @@ static const example octopus = {"octopus", CT_INTEGRATOR_EULER, 2, 0.3, 1, false
 static void transpose_of_the_reverse_octopus(void** s) { check_transpose(&octopus); }
 static void transpose_of_the_reverse_fish(void** s) { check_transpose(&fish); }
 static void transpose_of_the_reverse_arm(void** s) { check_transpose(&arm); }
+static void transpose_of_the_reverse_arm_sdirk3(void** s) { check_transpose(&arm_sdirk3); }
+static void transpose_of_the_reverse_passive(void** s) { check_transpose(&passive); }
 static void transpose_of_the_reverse_drone(void** s) { check_transpose(&drone); }
 static void transpose_of_the_reverse_finger(void** s) { check_transpose(&finger); }
 static void transpose_of_the_reverse_tendon(void** s) { check_transpose(&tendon); }
@@ -33,6 +37,8 @@ static void transpose_of_the_reverse_identify(void** s) { check_transpose(&ident
 
 static void differences_octopus(void** s) { check_differences(&octopus); }
 static void differences_arm(void** s) { check_differences(&arm); }
+static void differences_arm_sdirk3(void** s) { check_differences(&arm_sdirk3); }
+static void differences_passive(void** s) { check_differences(&passive); }
 static void differences_finger(void** s) { check_differences(&finger); }
 static void differences_cloth(void** s) { check_differences(&cloth); }
 static void differences_drone(void** s) { check_differences(&drone); }
@@ -80,6 +86,8 @@ int main(void) {
         cmocka_unit_test(transpose_of_the_reverse_octopus),
         cmocka_unit_test(transpose_of_the_reverse_fish),
         cmocka_unit_test(transpose_of_the_reverse_arm),
+        cmocka_unit_test(transpose_of_the_reverse_arm_sdirk3),
+        cmocka_unit_test(transpose_of_the_reverse_passive),
         cmocka_unit_test(transpose_of_the_reverse_drone),
         cmocka_unit_test(transpose_of_the_reverse_finger),
         cmocka_unit_test(transpose_of_the_reverse_tendon),
@@ -93,6 +101,8 @@ int main(void) {
         cmocka_unit_test(transpose_of_the_reverse_identify),
         cmocka_unit_test(differences_octopus),
         cmocka_unit_test(differences_arm),
+        cmocka_unit_test(differences_arm_sdirk3),
+        cmocka_unit_test(differences_passive),
         cmocka_unit_test(differences_finger),
         cmocka_unit_test(differences_cloth),
         cmocka_unit_test(differences_drone),

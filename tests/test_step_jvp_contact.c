@@ -15,6 +15,7 @@ static const example octopus = {"octopus", CT_INTEGRATOR_SDIRK3, 2, 0.3, 1, fals
                      gripper = {"gripper", CT_INTEGRATOR_EULER, 3, 1.2, 5e-4, false, false, 0, true, 0},
                      squeeze = {"squeeze", CT_INTEGRATOR_EULER, 40, 0, 0.01, false, false, 0, true, 0},
                      fall = {"humanoid_fall", CT_INTEGRATOR_EULER, 30, 0.05, 1, false, false, 0, true, 0},
+                     sliding = {"sledge", CT_INTEGRATOR_SDIRK2, 12, 0.5, 0.01, false, false, 0, true, 0},
                      bullet = {"bullet", CT_INTEGRATOR_EULER, 1, 0, 1, false, false, 0, true, 0},
                      drape = {"drape", CT_INTEGRATOR_EULER, 10, 0, 1, false, false, 0, true, 0},
                      spinning = {"spin", CT_INTEGRATOR_EULER, 10, 0, 1e-3, false, false, 0, true, 0},
@@ -36,6 +37,7 @@ static void transpose_of_the_reverse_incline_bdf2(void** s) { check_transpose(&i
 static void transpose_of_the_reverse_incline_sdirk2(void** s) { check_transpose(&incline_sdirk2); }
 static void transpose_of_the_reverse_gripper(void** s) { check_more(check_transpose, &gripper); }
 static void transpose_of_the_reverse_squeeze(void** s) { check_more(check_transpose, &squeeze); }
+static void transpose_of_the_reverse_sliding(void** s) { check_transpose(&sliding); }
 static void transpose_of_the_reverse_fall(void** s) { check_more(check_transpose, &fall); }
 static void transpose_of_the_reverse_bullet(void** s) { check_transpose(&bullet); }
 static void transpose_of_the_reverse_drape(void** s) { check_transpose(&drape); }
@@ -46,6 +48,7 @@ static void differences_finger(void** s) { check_differences(&finger); }
 static void differences_middle(void** s) { check_differences(&middle); }
 static void differences_incline(void** s) { check_differences(&incline); }
 static void differences_sticking(void** s) { check_differences(&sticking); }
+static void differences_sliding(void** s) { check_differences(&sliding); }
 static void differences_incline_sdirk2(void** s) { check_differences(&incline_sdirk2); }
 static void differences_gripper(void** s) { check_more(check_differences, &gripper); }
 static void differences_squeeze(void** s) { check_more(check_differences, &squeeze); }
@@ -64,6 +67,7 @@ int main(void) {
         cmocka_unit_test(transpose_of_the_reverse_incline_sdirk2),
         cmocka_unit_test(transpose_of_the_reverse_gripper),
         cmocka_unit_test(transpose_of_the_reverse_squeeze),
+        cmocka_unit_test(transpose_of_the_reverse_sliding),
         cmocka_unit_test(transpose_of_the_reverse_fall),
         cmocka_unit_test(transpose_of_the_reverse_bullet),
         cmocka_unit_test(transpose_of_the_reverse_drape),
@@ -73,6 +77,7 @@ int main(void) {
         cmocka_unit_test(differences_middle),
         cmocka_unit_test(differences_incline),
         cmocka_unit_test(differences_sticking),
+        cmocka_unit_test(differences_sliding),
         cmocka_unit_test(differences_incline_sdirk2),
         cmocka_unit_test(differences_gripper),
         cmocka_unit_test(differences_squeeze),

@@ -17,6 +17,16 @@
 #include "skeleton/config.h"
 #include "sparse/block_matrix.h"
 
+// Nodes that joints move, in a stage of an integrator: about the point x their velocity and acceleration are
+// v and a, those of the joints' motion, and from there on grow with c (x - .) and c^2 (x - .); likewise rates
+// of the joints.
+typedef struct ct_link_motion {
+    int count;
+    const int* node;          // count
+    const double *x, *v, *a;  // 3 nvert, at these nodes
+    const double *q, *rate;   // ncoordinate; ndof, along the parents' axes
+} ct_link_motion;
+
 // The (sub-)step or stage under way, as families see it. Everything is borrowed and outlives the step.
 typedef struct ct_family_step {
     ct_threads* threads;  // NULL: one thread
@@ -30,8 +40,9 @@ typedef struct ct_family_step {
     const double *q_n, *q_nm1, *q_nm2;  // ncoordinate, likewise, of the joints
     // 3 nvert: where forces are looked at that are held over the step; NULL: x_n and v_n
     const double *x_look, *v_look;
-    const double* force;      // 3 nvert, N, external
-    const double* actuation;  // numbers of the actuators
+    const ct_link_motion* links;  // NULL: nodes on links are treated like all others
+    const double* force;          // 3 nvert, N, external
+    const double* actuation;      // numbers of the actuators
 } ct_family_step;
 
 // Where the reverse of a (sub-)step goes: what the loss changes by with each of these.

@@ -23,6 +23,19 @@ void ct_inertia_work_free(ct_inertia_work* work) {
     ct_free(work);
 }
 
+static void begin_links(const ct_inertia* inertia, ct_inertia_work* work, const ct_family_step* step) {
+    const ct_link_motion* links = step->links;
+    const double c = step->rate.c;
+    for (int k = 0; k < links->count; k++) {
+        const int v = links->node[k];
+        const double gain = inertia->mass[v] > 0 ? 1 / (c * c * inertia->mass[v]) : 0;
+        for (int i = 3 * v; i < 3 * v + 3; i++) {
+            work->history[i] = c * links->x[i] - links->v[i];
+            work->inertial[i] = links->x[i] - links->a[i] / (c * c) + gain * step->force[i];
+        }
+    }
+}
+
 void ct_inertia_begin(const ct_inertia* inertia, ct_inertia_work* work, const ct_family_step* step) {
     const ct_rate rate = step->rate;
     const bool past = step->npast > 1;
@@ -37,6 +50,7 @@ void ct_inertia_begin(const ct_inertia* inertia, ct_inertia_work* work, const ct
             work->inertial[i] = (p + q / rate.c) / rate.c + gain * step->force[i];
         }
     }
+    if (step->links) begin_links(inertia, work, step);
 }
 
 void ct_inertia_velocity(const ct_inertia* inertia, const ct_inertia_work* work, const ct_family_step* step,
@@ -139,6 +153,11 @@ void ct_inertia_vjp(const ct_inertia* inertia, const ct_inertia_work* work, cons
             bar->v_nm1[i] = rate.b * q_bar;
             if (step->npast > 1) bar->x_nm2[i] = rate.e * p_bar, bar->v_nm2[i] = rate.e * q_bar;
         }
+    for (int k = 0; step->links && k < step->links->count; k++)
+        for (int i = 3 * step->links->node[k], end = i + 3; i < end; i++) {
+            bar->x_n[i] = bar->v_n[i] = bar->x_nm1[i] = bar->v_nm1[i] = 0;
+            if (step->npast > 1) bar->x_nm2[i] = bar->v_nm2[i] = 0;
+        }
 }
 
 // The first family: overwrites.
@@ -154,6 +173,8 @@ static void jvp(const void* self, void* work, const ct_family_step* step, const 
             out[i] =
                 (rate.c * inertia->mass[v] + inertia->drag[v]) * p + inertia->mass[v] * q + dot->force[i];
         }
+    for (int k = 0; step->links && k < step->links->count; k++)
+        for (int i = 3 * step->links->node[k], end = i + 3; i < end; i++) out[i] = dot->force[i];
 }
 
 // ---- as a family ---------------------------------------------------------------------------

@@ -5,6 +5,9 @@
 //     c^2 M (x - s) + D (c x - p),   s = (p + q/c)/c + M^-1 f / c^2
 // is the force of inertia, external forces f and mass damping D; its potential
 //     c^2/2 |x - s|_M^2 + 1/(2c) |c x - p|_D^2.
+// Nodes with a velocity v* and an acceleration a* of their own about x* (ct_link_motion):
+//     p = c x* - v*,   s = x* - a*/c^2 + M^-1 f / c^2;
+// what these depend on is theirs to reverse.
 // Reverse, with lam the step's adjoint and v_bar that of the new velocity:
 //     p_bar = (c M + D) lam - v_bar,   q_bar = M lam,   m_bar = -lam . (c^2 x - c p - q),   D_bar = -lam . v.
 #ifndef CT_FORCE_INERTIA_H

@@ -28,7 +28,8 @@ static ct_status create_work(void** out, const void* self) {
 }
 
 static void begin(const void* self, void* work, const ct_family_step* step) {
-    ct_joints_begin(self, work, step->rate.c, step->rate.a, step->rate.b, step->q_n, step->q_nm1);
+    if (step->links) ct_joints_begin_at(self, work, step->rate.c, step->links->q, step->links->rate);
+    else ct_joints_begin(self, work, step->rate.c, step->rate.a, step->rate.b, step->q_n, step->q_nm1);
 }
 
 static double gradient(const void* self, const void* work, const ct_config* at, double* r) {

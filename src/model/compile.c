@@ -226,10 +226,13 @@ static ct_status create_pattern(ct_model* model) {
     return status;
 }
 
-static ct_status build_system(ct_model* model) {
+static ct_status build_system(ct_model* model, ct_error* error) {
+    ct_status status = CT_OK;
     number_unknowns(model);
     ct_model_lump(model);
-    ct_status status = ct_coupling_create(&model->system.coupling, &model->arena, model);
+    if (model->tree.nlink && ct_rate_stages(model->settings.integrator))
+        status = ct_links_check_inertia(&model->tree, model->free_mass, model->settings.integrator, error);
+    if (status == CT_OK) status = ct_coupling_create(&model->system.coupling, &model->arena, model);
     if (status == CT_OK && model->solver->model_create)
         status = model->solver->model_create(&model->solver_part, model);
     if (status == CT_OK && model->nfree == 0) status = ct_model_factor(model);
@@ -277,7 +280,7 @@ static ct_status compile(ct_model* model, const ct_scene* scene, ct_error* error
         if (ct_mesh_check(scene->body[b].mesh, &report, NULL) == CT_OK)
             model->sliver_count += report.sliver_count;
     }
-    status = build_system(model);
+    status = build_system(model, error);
     if (status == CT_OK) status = ct_colliders_hang(model);
     if (status == CT_OK) status = ct_follow_create(&model->follow, &model->arena, model);
     return status == CT_OK ? ct_soft_nodes_create(model) : status;

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "skeleton/point_masses.h"
+#include "skeleton/rates.h"
 
 static ct_status allocate(ct_tree* tree, ct_arena* arena, int nvert, int nnode) {
     size_t nlink = (size_t)tree->nlink, ndof = (size_t)tree->ndof;
@@ -117,4 +119,29 @@ ct_status ct_links_compile(ct_tree* tree, ct_arena* arena, const ct_scene* scene
     list_rotors(tree, first_virtual);
     if (scene->nlink) memcpy(tree->origin, tree->joint[0].anchor, sizeof tree->origin);
     return arena->failed ? CT_OUT_OF_MEMORY : CT_OK;
+}
+
+ct_status ct_links_check_inertia(const ct_tree* tree, const double* mass, ct_integrator integrator,
+                                 ct_error* error) {
+    ct_arena arena = {0};
+    ct_rates rates;
+    double* q = ct_arena_alloc(&arena, (size_t)tree->ncoordinate, sizeof(double));
+    double* v = ct_arena_alloc(&arena, 3 * (size_t)tree->nvert, sizeof(double));
+    ct_rates_create(&rates, &arena, tree);
+    if (arena.failed) {
+        ct_arena_free(&arena);
+        return CT_OUT_OF_MEMORY;
+    }
+    memset(v, 0, 3 * (size_t)tree->nvert * sizeof(double));
+    ct_config_rest(tree, q);
+    ct_rates_project(tree, &rates, mass, q, v, rates.y);
+    const int link = ct_rates_massless(tree, &rates);
+    ct_arena_free(&arena);
+    if (link < 0) return CT_OK;
+    return ct_fail(
+        error, CT_BAD_SCENE,
+        "the integrator is \"%s\", which needs inertia for every joint, but what the joint of link "
+        "\"%s\" moves has none about or along one of its axes: give the link a mass and inertia of its "
+        "own, nodes that do not lie on a line, or an armature; or use \"bdf2\"",
+        ct_integrator_name(integrator), tree->name[link]);
 }

@@ -10,4 +10,8 @@
 ct_status ct_links_compile(ct_tree* tree, ct_arena* arena, const ct_scene* scene, int nvert,
                            int first_virtual, const double* rest, ct_scene_driver** motion);
 
+// Integrators with stages carry joint rates from step to step, and need inertia for each. mass: nvert.
+ct_status ct_links_check_inertia(const ct_tree* tree, const double* mass, ct_integrator integrator,
+                                 ct_error* error);
+
 #endif

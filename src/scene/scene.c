@@ -184,9 +184,15 @@ static ct_status check_integrator(const ct_scene* scene, ct_error* error) {
     const ct_settings* s = &scene->settings;
     const char* name = ct_integrator_name(s->integrator);
     if (s->integrator <= CT_INTEGRATOR_BDF2) return CT_OK;
-    if (scene->nlink)
+    if (scene->nlink && s->integrator == CT_INTEGRATOR_MIDPOINT)
         return ct_scene_fail(error, "integrator",
-                             "is \"%s\", which does not serve skeletons: use \"bdf2\" or \"euler\"", name);
+                             "is \"%s\", which does not serve skeletons: use \"sdirk2\" or \"bdf2\"", name);
+    for (int k = 0; k < scene->nlink; k++)
+        if (scene->link[k].driven)
+            return ct_scene_fail(error, "integrator",
+                                 "is \"%s\", which does not serve skeletons whose root is driven, as that of "
+                                 "\"%s\": use \"bdf2\" or \"euler\"",
+                                 name, scene->link[k].name);
     if (s->solver == CT_SOLVER_PROJECTIVE || s->contact.method == CT_CONTACT_METHOD_SPLIT)
         return ct_scene_fail(error, "integrator",
                              "is \"%s\", which the projective solver and the split contact method do not "

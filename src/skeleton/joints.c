@@ -57,11 +57,26 @@ void ct_joints_begin(const ct_tree* tree, ct_joint_work* work, double c, double 
     work->b = b;
     work->start = start;
     work->previous = previous;
+    work->given = false;
     for (int k = 0; k < tree->nlink; k++) {
         if (!tree->type[k]->law) continue;
         ct_joint_point at = point_of(tree, work, k, start);
         tree->type[k]->law->begin(&at, work->history + tree->dof[k]);
     }
+}
+
+void ct_joints_begin_at(const ct_tree* tree, ct_joint_work* work, double c, const double* q,
+                        const double* rate) {
+    work->c = c;
+    work->a = work->b = 0;
+    work->start = work->previous = q;
+    work->given = true;
+    for (int k = 0; k < tree->nlink; k++)
+        for (int i = 0; tree->type[k]->law && i < tree->type[k]->ndof; i++) {
+            const int j = tree->dof[k] + i;
+            // a rotation is counted from the start
+            work->history[j] = (tree->type[k]->spatial ? 0 : c * q[tree->coordinate[k] + i]) - rate[j];
+        }
 }
 
 double ct_joints_gradient(const ct_tree* tree, const ct_config* config, const ct_joint_work* work,
@@ -139,4 +154,5 @@ void ct_joints_vjp(const ct_tree* tree, const ct_config* config, const ct_joint_
         ct_sums_add(bar->sums, CT_QUANTITY_SERVO_DAMPING, k, own.servo_damping);
         ct_sums_add(bar->sums, CT_QUANTITY_LIMIT_STIFFNESS, k, own.limit_stiffness);
     }
+    if (work->given) memset(bar->start, 0, (size_t)tree->ndof * sizeof(double));
 }

@@ -14,6 +14,7 @@ typedef struct ct_joint_work {
     const double* previous;  // coordinates q_{n-1}
     double* torque;          // ndof, N m or N; set before a step
     double* target;          // ndof, of the servos, along the parents' axes; set before a step
+    bool given;              // the rate at `start` is given: what it depends on is not theirs to reverse
 } ct_joint_work;
 
 // Where the adjoint of the joints goes. Tangents (ndof) are in the parents' axes.
@@ -36,6 +37,9 @@ void ct_joints_advance(const ct_tree* tree, const double* rate, double length, d
 // Begins a (sub-)step at q with the rate c q - a q_n - b q_{n-1}; start and previous outlive it.
 void ct_joints_begin(const ct_tree* tree, ct_joint_work* work, double c, double a, double b,
                      const double* start, const double* previous);
+// Begins at q, where the rates are `rate` (ndof, along the parents' axes); q outlives it.
+void ct_joints_begin_at(const ct_tree* tree, ct_joint_work* work, double c, const double* q,
+                        const double* rate);
 // Adds to r (unknowns), returns the potential.
 double ct_joints_gradient(const ct_tree* tree, const ct_config* config, const ct_joint_work* work, double* r);
 // Adds their Hessian in the exponential chart to G (ndof x ndof). exact: as it is, otherwise a part that is

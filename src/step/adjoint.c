@@ -13,6 +13,7 @@
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/linear_solve.h"
+#include "step/link_stages.h"
 #include "step/phi.h"
 #include "step/policy.h"
 #include "step/reach.h"
@@ -25,6 +26,7 @@ typedef struct stage_bar {
 struct ct_adjoint {
     ct_arena arena;
     double *right, *lam_z;                     // nunknown
+    double *rest, *correction;                 // nunknown: with contacts
     ct_config config;                          // at the end of the sub-step
     double *q_kept, *torque_bar, *target_bar;  // ndof
     double* control_bar;                       // control size, where a policy acts or the caller wants none
@@ -41,6 +43,7 @@ struct ct_adjoint {
     stage_bar part[CT_STAGES], share[CT_STAGES];
     double *from_x_bar, *from_v_bar;            // 3 nvert: of where a stage's motion is counted from
     double* middle;                             // 3 nvert: end of the stage of the midpoint rule
+    double* rate_bar;                           // ndof: of the links' rates at the step's start
     double *stage_actuation, *start_actuation;  // of the actuators, during a stage and before the step
     ct_krylov_work* gmres;                      // of linear_solve.h
 };
@@ -58,6 +61,7 @@ static void allocate_stages(ct_adjoint* adjoint, const ct_model* model) {
     double** vectors[] = {&adjoint->from_x_bar, &adjoint->from_v_bar, &adjoint->middle};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
         *vectors[i] = ct_arena_alloc(arena, nodes + 1, sizeof(double));
+    adjoint->rate_bar = ct_arena_alloc(arena, ndof, sizeof(double));
     adjoint->stage_actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
     adjoint->start_actuation = ct_arena_alloc(arena, (size_t)model->actuators.size, sizeof(double));
 }
@@ -84,6 +88,8 @@ ct_status ct_adjoint_create(ct_adjoint** out, const ct_model* model) {
     ct_reach_work_create(&adjoint->reach, &adjoint->arena, model);
     adjoint->anchor_bar = ct_arena_alloc(&adjoint->arena, 3 * room, sizeof(double));
     adjoint->right = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
+    adjoint->rest = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
+    adjoint->correction = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->lam_z = ct_arena_alloc(&adjoint->arena, unknowns, sizeof(double));
     adjoint->control_bar =
         ct_arena_alloc(&adjoint->arena, (size_t)model->inputs.control_size, sizeof(double));
@@ -157,6 +163,52 @@ static void reverse_roots(const ct_model* model, ct_work* work, ct_adjoint* adjo
                                   adjoint->root_bar, adjoint->root_start_bar, adjoint->root_end_bar);
 }
 
+// H lam = right with contacts; with links (H + C)^T lam = right, by solves with H.
+static ct_status solve_touching(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
+                                const ct_reach* over, const ct_adjoint_state* bar,
+                                ct_backward_report* report) {
+    const size_t n = (size_t)model->nunknown;
+    ct_link_rounds rounds = {.size = ct_vecn_norm(adjoint->right, n)};
+    memcpy(adjoint->rest, adjoint->right, n * sizeof(double));
+    for (;;) {
+        ct_status status = ct_contact_adjoint_solve(model, work, &adjoint->config, adjoint->rest, over->after,
+                                                    bar->anchor, &adjoint->past, adjoint->lam_z, report);
+        if (status != CT_OK || !work->step.links) return status;
+        // the next right side, and how far it is from this one
+        double change = 0;
+        ct_coords_push(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam);
+        memset(adjoint->correction, 0, n * sizeof(double));
+        ct_link_stages_transposed(model, work, &adjoint->config, adjoint->lam, adjoint->lam_z,
+                                  adjoint->correction);
+        for (size_t i = 0; i < n; i++) {
+            const double next = adjoint->right[i] - adjoint->correction[i], d = next - adjoint->rest[i];
+            change += d * d;
+            adjoint->rest[i] = next;
+        }
+        bool done;
+        status = ct_link_rounds_next(&rounds, model->settings.tolerance, sqrt(change), &done);
+        if (status != CT_OK || done) return status;
+    }
+}
+
+// The right side of links: their velocities are those of their motion, not of chords.
+static void pull_links(const ct_model* model, ct_work* work, ct_adjoint* adjoint, const double* v_bar) {
+    const ct_link_bar to = ct_link_stages_vjp(model, work, &adjoint->config, v_bar, NULL, NULL);
+    ct_config_pull_tangents(&model->tree, &adjoint->config, to.now,
+                            adjoint->right + 3 * (size_t)model->nfree);
+}
+
+// What their motion depends on, into the start's and the stages' parts.
+static void add_links(const ct_model* model, ct_adjoint* adjoint, const ct_link_bar* from,
+                      const ct_adjoint_state* bar, const stage_bar* second) {
+    for (int j = 0; j < model->tree.ndof; j++) {
+        bar->q[j] += from->start[j];
+        bar->q_previous[j] += from->stage[0][j];
+        second->q[j] = from->stage[1][j];
+        adjoint->rate_bar[j] += from->rate[j];
+    }
+}
+
 // From bar at its end to bar at the sub-step's start; `second`: to that of the second stage.
 static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoint* adjoint,
                                  const ct_reach* over, const ct_state* before, const ct_state* after,
@@ -173,14 +225,20 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     if (status != CT_OK) return status;
 
     // H lam = x_bar + c v_bar
+    const ct_link_motion* links = work->step.links;
     for (size_t i = 0; i < n; i++) adjoint->g[i] = bar->x[i] + rate.c * bar->v[i];
+    for (int k = 0; links && k < links->count; k++)
+        memcpy(adjoint->g + 3 * (size_t)links->node[k], bar->x + 3 * (size_t)links->node[k],
+               3 * sizeof(double));
     ct_coords_pull(model, work, &adjoint->config, adjoint->g, adjoint->right);
     ct_config_pull_tangents(&model->tree, &adjoint->config, bar->q,
                             adjoint->right + 3 * (size_t)model->nfree);
+    if (links) pull_links(model, work, adjoint, bar->v);
     bool touching = work->contact && substep->ntouch;
-    if (touching)
-        status = ct_contact_adjoint_solve(model, work, &adjoint->config, adjoint->right, over->after,
-                                          bar->anchor, &adjoint->past, adjoint->lam_z, report);
+    if (touching) status = solve_touching(model, work, adjoint, over, bar, report);
+    else if (links)
+        status = ct_linear_solve_links(model, work, &adjoint->config, &adjoint->gmres, true, adjoint->right,
+                                       adjoint->lam_z, report);
     else if (model->nunknown)
         status = ct_linear_solve(model, work, &adjoint->config, &adjoint->gmres, adjoint->right,
                                  adjoint->lam_z, report);
@@ -190,6 +248,10 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
     for (size_t i = 0; i < n; i++) adjoint->force_bar[i] += adjoint->lam[i];
     reverse_product(model, work, adjoint);
     reverse_roots(model, work, adjoint, before, substep->fraction, bar);
+
+    ct_link_bar motion = {0};
+    if (links)
+        motion = ct_link_stages_vjp(model, work, &adjoint->config, bar->v, adjoint->lam, adjoint->lam_z);
 
     // the state before, and the quantities
     const ct_family_bar to = {.x_n = bar->x,
@@ -207,6 +269,7 @@ static ct_status reverse_substep(const ct_model* model, ct_work* work, ct_adjoin
                               .sums = sums};
     ct_phi_vjp(model, work, &adjoint->config, adjoint->lam_z, adjoint->lam, &to);
     ct_external_joints_vjp(model, to.torque, to.target, control_bar);
+    if (links) add_links(model, adjoint, &motion, bar, second);
     if (work->contact) {
         const ct_contact_bar contact = {.x = second ? adjoint->from_x_bar : bar->x,
                                         .v = second ? adjoint->from_v_bar : bar->v,
@@ -262,6 +325,8 @@ static ct_status reverse_stages(const ct_model* model, ct_work* work, ct_adjoint
     }
     if (nactuator) memset(adjoint->start_actuation, 0, nactuator * sizeof(double));
     if (rule == CT_INTEGRATOR_MIDPOINT) reverse_reflection(model, adjoint, before, after, bar);
+    if (work->links) ct_link_stages_begin(model, work->links, rule, before->q, before->v);
+    if (ndof) memset(adjoint->rate_bar, 0, ndof * sizeof(double));
     for (int i = (int)record->count; i-- > 0;) {
         ct_reach over = ct_reach_stage(model, &adjoint->reach, record, i, before, after);
         if (rule == CT_INTEGRATOR_MIDPOINT) over.x = adjoint->middle;
@@ -295,6 +360,9 @@ static ct_status reverse_stages(const ct_model* model, ct_work* work, ct_adjoint
         ct_actuate_at_vjp(model, over.substep->fraction, stage.actuation, adjoint->start_actuation,
                           control_bar);
     }
+    if (work->links)
+        ct_link_stages_start_vjp(model, work->links, adjoint->rate_bar, part[0].q, part[0].v,
+                                 sums->of[CT_SUM_MASS]);
     memcpy(bar->x, part[0].x, n * sizeof(double));
     memcpy(bar->v, part[0].v, n * sizeof(double));
     if (ndof) memcpy(bar->q, part[0].q, ndof * sizeof(double));

@@ -10,4 +10,10 @@
 ct_status ct_linear_solve(const ct_model* model, ct_work* work, const ct_config* config,
                           ct_krylov_work** gmres, const double* right, double* y, ct_backward_report* report);
 
+// The same of a stage with links, (H + C) y = right with C of link_stages.h, or transposed; after
+// ct_link_stages_at.
+ct_status ct_linear_solve_links(const ct_model* model, ct_work* work, const ct_config* config,
+                                ct_krylov_work** gmres, bool transposed, const double* right, double* y,
+                                ct_backward_report* report);
+
 #endif

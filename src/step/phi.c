@@ -21,6 +21,7 @@ void ct_phi_begin(const ct_model* model, ct_work* work, const ct_phi_start* star
                                   .q_nm2 = start->q_second,
                                   .x_look = start->x_look,
                                   .v_look = start->v_look,
+                                  .links = start->links,
                                   .force = work->force,
                                   .actuation = work->actuation};
     ct_families_begin(&model->families, &work->families, &work->step);

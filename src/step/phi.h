@@ -21,6 +21,7 @@ typedef struct ct_phi_start {
     const double *x_second, *v_second;        // of the second stage
     const double *q, *q_previous, *q_second;  // ncoordinate
     const double *x_look, *v_look;            // as in ct_family_step
+    const ct_link_motion* links;              // likewise
 } ct_phi_start;
 
 // Begins a (sub-)step under work->force, work->actuation and the torques and targets of the joints; what

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "step/contact_linear.h"
+#include "step/link_stages.h"
 #include "step/phi.h"
 #include "step/state.h"
 
@@ -94,23 +95,29 @@ ct_reach ct_reach_stage(const ct_model* model, ct_reach_work* work, const ct_rec
 ct_status ct_reach_linearise(const ct_model* model, ct_work* work, const ct_reach* over,
                              const ct_state* after, bool rated, ct_config* config) {
     const ct_substep* substep = over->substep;
-    const ct_phi_start start = {.rate = substep->rate,
-                                .npast = over->npast,
-                                .rated = rated,
-                                .x = over->x_start,
-                                .v = over->v_start,
-                                .x_previous = over->x_previous,
-                                .v_previous = over->v_previous,
-                                .x_second = over->x_second,
-                                .v_second = over->v_second,
-                                .q = over->q_start,
-                                .q_previous = over->q_previous,
-                                .q_second = over->q_second};
-    ct_phi_begin(model, work, &start);
+    ct_phi_start start = {.rate = substep->rate,
+                          .npast = over->npast,
+                          .rated = rated,
+                          .x = over->x_start,
+                          .v = over->v_start,
+                          .x_previous = over->x_previous,
+                          .v_previous = over->v_previous,
+                          .x_second = over->x_second,
+                          .v_second = over->v_second,
+                          .q = over->q_start,
+                          .q_previous = over->q_previous,
+                          .q_second = over->q_second};
     memcpy(config->x, over->x, 3 * (size_t)model->nvert * sizeof(double));
     if (model->tree.nlink) {
         memcpy(config->q, over->q, (size_t)model->tree.ncoordinate * sizeof(double));
         ct_config_place(&model->tree, config);
+    }
+    if (work->links && ct_rate_stages(substep->rule)) {
+        ct_link_stages_next(model, work->links, substep->stage, over->q_previous, over->q_second);
+        start.links = ct_link_stages_at(model, work->links, config);
+    }
+    ct_phi_begin(model, work, &start);
+    if (model->tree.nlink) {
         ct_phi_gradient(model, work, over->x, work->rho);
     }
     if (work->contact) {

@@ -31,7 +31,8 @@ ct_reach ct_reach_substep(const ct_model* model, ct_reach_work* work, const ct_r
 ct_reach ct_reach_stage(const ct_model* model, ct_reach_work* work, const ct_record* record, int i,
                         const ct_state* before, const ct_state* after);
 // At the solution: begins Phi, then the configuration, the force imbalance there (for the skeleton's
-// curvature), the contacts, the Hessian, the warp. rated: as in ct_family_step.
+// curvature), the contacts, the Hessian, the warp. rated: as in ct_family_step. Links of a stage: after
+// ct_link_stages_begin.
 ct_status ct_reach_linearise(const ct_model* model, ct_work* work, const ct_reach* over,
                              const ct_state* after, bool rated, ct_config* config);
 

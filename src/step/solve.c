@@ -266,6 +266,7 @@ ct_solve_point ct_solve_begin(const ct_model* model, ct_work* work, ct_step_repo
         ct_vecn_blas_norm(work->scratch, n) + ct_water_displaced_weight(model->families.of[CT_FAMILY_WATER]);
     work->reference =
         fmax(work->load ? work->load_scale : here.norm + force, roundoff / model->settings.tolerance);
+    work->reference = fmax(work->reference, work->least);
     work->target = model->settings.tolerance * work->reference;
     // positions are rounded to eps |x|, against forces of the size of the reference and those of inertia
     double farthest = model->geometry.extent * away,
@@ -287,8 +288,10 @@ ct_status ct_solve_finish(const ct_work* work, const ct_solve_point* here, bool 
 ct_status ct_solve_newton(const ct_model* model, ct_work* work, ct_step_report* report) {
     ct_solve_point here = ct_solve_begin(model, work, report);
     if (!isfinite(here.phi) || !isfinite(here.norm)) return CT_NOT_CONVERGED;
-    // stages begin where nodes have hardly turned since the first one
-    if (here.norm > work->target && !(work->preconditioner.warped && model->tree.nlink == 0))
+    // stages begin where nodes have hardly turned since the first one, and so do more rounds of one with
+    // links
+    const bool near = work->preconditioner.warped && (model->tree.nlink == 0 || work->least > 0);
+    if (here.norm > work->target && !near)
         ct_precondition_warp(model, &work->preconditioner, &work->at, work->rho);
     ct_solve_account_begin(model, work);
     bool converged = fast_path(model, work, &here, report) || newton_path(model, work, &here, report);

@@ -14,11 +14,13 @@
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/inverted.h"
+#include "step/link_stages.h"
 #include "step/phi.h"
 #include "step/policy.h"
 #include "step/refuse.h"
 
-enum { GOOD_SOLVES = 8 };  // solves per step of a factor that fits; more speak for a refresh
+enum { GOOD_SOLVES = 8 };   // solves per step of a factor that fits; more speak for a refresh
+enum { LINK_ROUNDS = 60 };  // solves of a stage with links
 
 // ---- factor refresh ------------------------------------------------------------------------
 
@@ -121,10 +123,15 @@ static void accept_contacts(const ct_model* model, const ct_work* work, ct_state
     if (over > report->forgotten) report->forgotten = over;
 }
 
+// Velocities at the end of the (sub-)step or stage.
+static void velocity(const ct_model* model, const ct_work* work, double* v) {
+    ct_inertia_velocity(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step, work->at.x, v);
+    if (work->step.links) ct_link_stages_velocity(work->links, v);
+}
+
 // The end of the (sub-)step becomes the state.
 static void accept(const ct_model* model, const ct_work* work, ct_state* state, ct_step_report* report) {
-    ct_inertia_velocity(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step, work->at.x,
-                        state->v);
+    velocity(model, work, state->v);
     memcpy(state->x, work->at.x, 3 * (size_t)model->nvert * sizeof(double));
     memcpy(state->q, work->at.q, (size_t)model->tree.ncoordinate * sizeof(double));
     accept_contacts(model, work, state, report);
@@ -150,6 +157,20 @@ static void count(ct_step_report* report, const ct_step_report* attempt, bool co
         report->residual = attempt->residual;
         report->reference = attempt->reference;
     }
+}
+
+// Adds another solve of the same stage, which is the one that counts.
+static void add_round(ct_step_report* attempt, const ct_step_report* again) {
+    const ct_step_report first = *attempt;
+    *attempt = *again;
+    attempt->iterations += first.iterations;
+    attempt->solves += first.solves;
+    attempt->refactors += first.refactors;
+    attempt->gradients += first.gradients;
+    attempt->hessian_products += first.hessian_products;
+    attempt->line_searches += first.line_searches;
+    attempt->passes = again->passes > first.passes ? again->passes : first.passes;
+    attempt->penetration = fmax(again->penetration, first.penetration);
 }
 
 // Driven nodes move evenly from where the step began to where it ends.
@@ -304,7 +325,7 @@ static void accept_stage(const ct_model* model, ct_work* work, ct_state* state, 
     ct_stages_work* s = &work->stages;
     double* v = s->v[i];
     accept_contacts(model, work, state, report);
-    ct_inertia_velocity(&model->inertia, work->families.of[CT_FAMILY_INERTIA], &work->step, work->at.x, v);
+    velocity(model, work, v);
     memcpy(s->x[i], work->at.x, 3 * (size_t)model->nvert * sizeof(double));
     memcpy(s->q[i], work->at.q, (size_t)model->tree.ncoordinate * sizeof(double));
     for (int k = 0; k < 3 * model->nvert; k++) s->acceleration[k] = work->step.rate.c * (v[k] - s->from_v[k]);
@@ -331,6 +352,37 @@ static bool closes(const ct_work* work, ct_anchors before, bool touching) {
     return false;
 }
 
+// The links where they are expected to end, and their motion there.
+static const ct_link_motion* foresee_links(const ct_model* model, ct_work* work, const ct_state* state,
+                                           int i) {
+    const ct_stages_work* s = &work->stages;
+    ct_link_stages_next(model, work->links, i, s->q[0], s->q[1]);
+    ct_link_stages_foresee(model, work->links, state->header->history ? state->q_previous : NULL, work->at.q);
+    ct_config_place(&model->tree, &work->at);
+    return ct_link_stages_at(model, work->links, &work->at);
+}
+
+// With links: again with their motion at the solution, until that is the one solved for.
+static ct_status solve_stage(const ct_model* model, ct_work* work, const ct_state* state, double time,
+                             double length, ct_step_report* attempt) {
+    ct_status status = model->solver->solve(model, work, state, time, length, attempt);
+    double change = 0, last = INFINITY;
+    for (int round = 1; status == CT_OK && work->links; round++) {
+        change = ct_link_stages_renew(model, work, &work->at);
+        if (change + (round > 1 ? 0 : attempt->residual) <= work->target) break;
+        if (round == LINK_ROUNDS || !(change < 2 * last)) status = CT_NOT_CONVERGED;
+        if (status != CT_OK) break;
+        last = change;
+        ct_step_report again = {.smooth = true};
+        work->least = work->reference;
+        status = model->solver->solve(model, work, state, time, length, &again);
+        add_round(attempt, &again);
+    }
+    work->least = 0;
+    attempt->residual += change;
+    return status;
+}
+
 // *closed: a contact has closed, and the step is to be taken by Euler's rule.
 static ct_status advance_stage(const ct_model* model, ct_work* work, ct_state* state, ct_integrator rule,
                                int i, bool* closed, ct_step_report* report) {
@@ -351,15 +403,16 @@ static ct_status advance_stage(const ct_model* model, ct_work* work, ct_state* s
                          .q_second = s->q[1]};
     foresee_stage(model, work, state, rule, i);
     work->x_from = s->from_x, work->v_from = s->from_v;
+    memcpy(work->at.x, s->look_x, 3 * (size_t)model->nvert * sizeof(double));
+    if (work->links) from.links = foresee_links(model, work, state, i);
     ct_actuate_at(model, state->actuation, work->given, end, work->actuation);
     ct_phi_begin(model, work, &from);
-    memcpy(work->at.x, s->look_x, 3 * (size_t)model->nvert * sizeof(double));
     drive_stage(model, work, state->x, state->header->time + end * h, rule, end, work->at.x);
 
     ct_step_report attempt = {.smooth = true};
     double length = 1 / from.rate.c, time = state->header->time + end * h - length;
     ct_status status = CT_OK;
-    if (model->nunknown) status = model->solver->solve(model, work, state, time, length, &attempt);
+    if (model->nunknown) status = solve_stage(model, work, state, time, length, &attempt);
     follow(model, work, state);
     bool smooth = report->smooth || i == 0;
     const bool may_split = model->solver->halves && model->settings.max_substep_depth > 0;
@@ -402,6 +455,7 @@ static void forget_stages(const ct_model* model, ct_work* work, ct_state* state)
 static ct_status advance_stages(const ct_model* model, ct_work* work, ct_state* state, ct_integrator rule,
                                 bool* closed, ct_step_report* report) {
     ct_status status = choose_factor(model, work, state, 0, report);
+    if (work->links) ct_link_stages_begin(model, work->links, rule, state->q, state->v);
     for (int i = 0; status == CT_OK && !*closed && i < ct_rate_stages(rule); i++)
         status = advance_stage(model, work, state, rule, i, closed, report);
     ct_actuate_at(model, backup_array(state, work, state->actuation), work->given, 1, work->actuation);

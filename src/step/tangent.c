@@ -1,6 +1,7 @@
 // A step along a direction; see tangent.h. It reads like step.c, forwards.
 #include "step/tangent.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "contact/growth.h"
@@ -12,6 +13,7 @@
 #include "step/coords.h"
 #include "step/external.h"
 #include "step/linear_solve.h"
+#include "step/link_stages.h"
 #include "step/phi.h"
 #include "step/policy.h"
 #include "step/reach.h"
@@ -20,12 +22,15 @@
 struct ct_tangent {
     ct_arena arena;
     ct_config config;                       // at the end of the sub-step
-    double *right, *dz;                     // nunknown
+    double *right, *dz, *correction;        // nunknown
     double *out, *given, *product, *x, *v;  // 3 nvert
     double *zero, *from_x, *from_v;         // 3 nvert: nothing; where the motion of a stage is counted from
     struct {
         double *x, *v;                       // 3 nvert
+        double* q;                           // ndof
     } stage[CT_STAGES];                      // at the ends of the stages
+    double *rate, *row_links;                // ndof: links' rates at the step's start; their rows
+    double* v_links;                         // 3 nvert
     double *drive_end, *drive_start;         // 3 nvert: of driven nodes at the step's ends
     double* force;                           // 3 nvert
     double *torque, *target, *joint;         // ndof
@@ -48,6 +53,10 @@ static void allocate_stages(ct_tangent* t, const ct_model* model) {
     for (size_t i = 0; i < sizeof node / sizeof node[0]; i++)
         *node[i] = ct_arena_alloc(&t->arena, n, sizeof(double));
     t->actuation = ct_arena_alloc(&t->arena, (size_t)model->actuators.size, sizeof(double));
+    double** const rate[] = {&t->stage[0].q, &t->stage[1].q, &t->stage[2].q, &t->rate, &t->row_links};
+    for (size_t i = 0; i < sizeof rate / sizeof rate[0]; i++)
+        *rate[i] = ct_arena_alloc(&t->arena, (size_t)model->tree.ndof, sizeof(double));
+    t->v_links = ct_arena_alloc(&t->arena, n, sizeof(double));
 }
 
 ct_status ct_tangent_create(ct_tangent** out, const ct_model* model) {
@@ -70,6 +79,7 @@ ct_status ct_tangent_create(ct_tangent** out, const ct_model* model) {
     ct_reach_work_create(&t->reach, arena, model);
     t->right = ct_arena_alloc(arena, (size_t)model->nunknown, sizeof(double));
     t->dz = ct_arena_alloc(arena, (size_t)model->nunknown, sizeof(double));
+    t->correction = ct_arena_alloc(arena, (size_t)model->nunknown, sizeof(double));
     t->control = ct_arena_alloc(arena, (size_t)model->inputs.control_size, sizeof(double));
     t->unit = ct_arena_alloc(arena, (size_t)model->inputs.control_size, sizeof(double));
     ct_config_create(&t->config, arena, &model->tree);
@@ -158,6 +168,9 @@ static void place_roots(const ct_model* model, const ct_work* work, ct_tangent* 
 static void pull_right(const ct_model* model, ct_work* work, ct_tangent* t, double* right) {
     ct_coords_pull(model, work, &t->config, t->out, right);
     for (int j = 0; j < model->tree.ndof; j++) right[3 * model->nfree + j] += t->joint[j];
+    if (!work->step.links) return;
+    // what the motion of links depends on before its end
+    for (int j = 0; j < model->tree.ndof; j++) right[3 * model->nfree + j] -= t->row_links[j];
 }
 
 // What a sub-step or a stage starts from changes by, and what acts during it.
@@ -165,6 +178,7 @@ typedef struct start_dot {
     const double *x, *v, *x_previous, *v_previous, *x_second, *v_second;  // 3 nvert
     const double *x_from, *v_from;  // 3 nvert: where its motion is counted from
     const double* actuation;
+    ct_link_dot links;
 } start_dot;
 
 // The right-hand side: what the forces change by at the end held still, but for the nodes that are given.
@@ -196,6 +210,21 @@ static void change_forces(const ct_model* model, ct_work* work, ct_tangent* t, c
     ct_families_joint_jvp(&model->families, &work->families, &t->config, &change, t->joint);
 }
 
+// With links (H + C) dz = right by solves with H: b = right - C dz for the next one; returns how far it has
+// moved.
+static double correct_links(const ct_model* model, ct_work* work, ct_tangent* t, double* b, size_t n) {
+    double change = 0;
+    ct_coords_push(model, work, &t->config, t->dz, t->x);
+    memset(t->correction, 0, n * sizeof(double));
+    ct_link_stages_product(model, work, &t->config, t->x, t->dz, t->correction);
+    for (size_t i = 0; i < n; i++) {
+        const double next = t->right[i] - t->correction[i];
+        change += (next - b[i]) * (next - b[i]);
+        b[i] = next;
+    }
+    return sqrt(change);
+}
+
 // dz of a system with contacts, and the change of their forces.
 static ct_status solve_touching(const ct_model* model, ct_work* work, ct_tangent* t, const ct_reach* over,
                                 const start_dot* start, const ct_tangent_dot* given,
@@ -215,9 +244,19 @@ static ct_status solve_touching(const ct_model* model, ct_work* work, ct_tangent
     // results do not depend on what was solved before
     t->past.count = 0;
     t->past.friction_key = 0;
-    status = ct_contact_linear_solve(model, work, &t->config, &system, false, &t->past, report);
-    if (status != CT_OK) return status;
-    copy(t->dz, system.y, system.n);
+    copy(t->right, system.b, system.n);
+    ct_link_rounds rounds = {.size = ct_vecn_norm(t->right, system.n)};
+    for (;;) {
+        status = ct_contact_linear_solve(model, work, &t->config, &system, false, &t->past, report);
+        if (status != CT_OK) return status;
+        copy(t->dz, system.y, system.n);
+        if (!work->step.links) break;
+        const double change = correct_links(model, work, t, system.b, system.n);
+        bool done;
+        status = ct_link_rounds_next(&rounds, model->settings.tolerance, change, &done);
+        if (status != CT_OK) return status;
+        if (done) break;
+    }
     ct_contact_tangent_anchors(work, &system, over->after, t->anchor);
     return CT_OK;
 }
@@ -233,12 +272,16 @@ static ct_status follow_substep(const ct_model* model, ct_work* work, ct_tangent
     ct_status status = ct_reach_linearise(model, work, over, after, false, &t->config);
     if (status != CT_OK) return status;
     change_forces(model, work, t, over, before, start, given, dot);
+    const bool links = work->step.links != NULL;
+    if (links) ct_link_stages_jvp(model, work, &t->config, &start->links, t->row_links, t->v_links);
     const bool touching = work->contact && over->substep->ntouch;
     if (touching) {
         status = solve_touching(model, work, t, over, start, given, dot, report);
     } else if (model->nunknown) {
         pull_right(model, work, t, t->right);
-        status = ct_linear_solve(model, work, &t->config, &t->gmres, t->right, t->dz, report);
+        status =
+            links ? ct_linear_solve_links(model, work, &t->config, &t->gmres, false, t->right, t->dz, report)
+                  : ct_linear_solve(model, work, &t->config, &t->gmres, t->right, t->dz, report);
     }
     if (status != CT_OK) return status;
     if (touching) copy(dot->anchor, t->anchor, 3 * (size_t)over->after.count);
@@ -251,8 +294,13 @@ static ct_status follow_substep(const ct_model* model, ct_work* work, ct_tangent
         if (over->npast > 1) t->v[i] -= rate.e * start->x_second[i];
     }
     copy(dot->x, t->x, n);
-    copy(dot->v, t->v, n);
     if (ndof) ct_config_push_tangents(&model->tree, &t->config, t->dz + 3 * (size_t)model->nfree, dot->q);
+    if (links) {
+        ct_link_dot whole = start->links;
+        whole.now = dot->q;
+        ct_link_stages_jvp(model, work, &t->config, &whole, t->row_links, t->v);
+    }
+    copy(dot->v, t->v, n);
     copy(dot->root, t->root, 6 * (size_t)model->tree.nroot);
     return CT_OK;
 }
@@ -290,17 +338,23 @@ static ct_status follow_stages(const ct_model* model, ct_work* work, ct_tangent*
     int unused = 0;
     ct_status status =
         model->nunknown ? ct_precondition_choose(model, &work->preconditioner, after, 0, &unused) : CT_OK;
+    if (work->links) {
+        ct_link_stages_begin(model, work->links, record->step[0].rule, before->q, before->v);
+        ct_link_stages_start_jvp(model, work->links, t->start.q, t->start.v, t->rate);
+    }
     for (int i = 0; status == CT_OK && i < (int)record->count; i++) {
         ct_reach over = ct_reach_stage(model, &t->reach, record, i, before, after);
-        const start_dot start = {.x = t->start.x,
-                                 .v = t->start.v,
-                                 .x_previous = i > 0 ? t->stage[0].x : t->zero,
-                                 .v_previous = i > 0 ? t->stage[0].v : t->zero,
-                                 .x_second = i > 1 ? t->stage[1].x : t->zero,
-                                 .v_second = i > 1 ? t->stage[1].v : t->zero,
-                                 .x_from = t->from_x,
-                                 .v_from = t->from_v,
-                                 .actuation = t->actuation};
+        const start_dot start = {
+            .x = t->start.x,
+            .v = t->start.v,
+            .x_previous = i > 0 ? t->stage[0].x : t->zero,
+            .v_previous = i > 0 ? t->stage[0].v : t->zero,
+            .x_second = i > 1 ? t->stage[1].x : t->zero,
+            .v_second = i > 1 ? t->stage[1].v : t->zero,
+            .x_from = t->from_x,
+            .v_from = t->from_v,
+            .actuation = t->actuation,
+            .links = {.start = t->start.q, .stage = {t->stage[0].q, t->stage[1].q}, .rate = t->rate}};
         for (size_t k = 0; midpoint && k < n; k++) t->middle[k] = 0.5 * (before->x[k] + after->x[k]);
         if (midpoint) over.x = t->middle;
         change_from(model, t, over.substep->rate, &start);
@@ -309,6 +363,7 @@ static ct_status follow_stages(const ct_model* model, ct_work* work, ct_tangent*
         status = follow_substep(model, work, t, &over, before, after, &start, given, dot, report);
         copy(t->stage[i].x, dot->x, n);
         copy(t->stage[i].v, dot->v, n);
+        copy(t->stage[i].q, dot->q, (size_t)model->tree.ndof);
     }
     if (status == CT_OK && midpoint) reflect(model, t, dot);
     return status;
@@ -356,8 +411,15 @@ static ct_status follow_substeps(const ct_model* model, ct_work* work, ct_tangen
                                  const ct_state* after, const ct_record* record, const ct_tangent_dot* given,
                                  ct_adjoint_state* dot, ct_backward_report* report) {
     ct_status status = CT_OK;
-    const start_dot start = {dot->x, dot->v, t->start.x_previous, t->start.v_previous, t->zero, t->zero,
-                             dot->x, dot->v, dot->actuation};
+    const start_dot start = {.x = dot->x,
+                             .v = dot->v,
+                             .x_previous = t->start.x_previous,
+                             .v_previous = t->start.v_previous,
+                             .x_second = t->zero,
+                             .v_second = t->zero,
+                             .x_from = dot->x,
+                             .v_from = dot->v,
+                             .actuation = dot->actuation};
     for (size_t k = 0; status == CT_OK && k < record->count; k++) {
         int unused = 0;
         ct_reach over = ct_reach_substep(model, &t->reach, record, k, before, after);

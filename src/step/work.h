@@ -35,6 +35,8 @@ typedef struct ct_stages_work {
     double* acceleration;     // of the last stage
 } ct_stages_work;
 
+typedef struct ct_link_stages ct_link_stages;
+
 struct ct_work {
     ct_arena arena;
     const ct_model* model;  // that it was made for
@@ -55,20 +57,22 @@ struct ct_work {
     ct_family_step step;            // as the families see it
     const double *x_from, *v_from;  // 3 nvert, where its motion is counted from
     ct_stages_work stages;
-    const double* given;  // control, completed
-    double* control;      // control size, the scene's values where the caller gives none
-    double* policy;       // observations and hidden numbers, and their adjoints
-    double* force;        // 3 nvert, N, external, at the start of the step
-    const double* load;   // 3 nvert, N, added to these in a step without contact; NULL: none
-    double load_scale;    // N, with a load: what the residual is measured against
-    double* x_end;        // 3 nvert, driven nodes at its end
-    double* mount;        // 7 nmount, mounts at its end
-    double* root_end;     // 7 nroot, driven roots at its end
-    double* actuation;    // numbers of the actuators
-    ct_record* record;    // where sub-steps are noted, NULL: nowhere
-    double target;        // N, residual to reach
-    double reference;     // N
-    double resolution;    // J, differences of Phi below which are round-off
+    ct_link_stages* links;  // of step/link_stages.h, where an integrator has stages and the model links
+    const double* given;    // control, completed
+    double* control;        // control size, the scene's values where the caller gives none
+    double* policy;         // observations and hidden numbers, and their adjoints
+    double* force;          // 3 nvert, N, external, at the start of the step
+    const double* load;     // 3 nvert, N, added to these in a step without contact; NULL: none
+    double load_scale;      // N, with a load: what the residual is measured against
+    double* x_end;          // 3 nvert, driven nodes at its end
+    double* mount;          // 7 nmount, mounts at its end
+    double* root_end;       // 7 nroot, driven roots at its end
+    double* actuation;      // numbers of the actuators
+    ct_record* record;      // where sub-steps are noted, NULL: nowhere
+    double target;          // N, residual to reach
+    double reference;       // N
+    double least;           // N, that the reference has at least
+    double resolution;      // J, differences of Phi below which are round-off
 
     // evaluation at x
     ct_config at, trial;  // the iterate and a trial point

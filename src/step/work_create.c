@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "step/contact_system.h"
+#include "step/link_stages.h"
 #include "step/state.h"
 #include "step/step_jvp.h"
 
@@ -23,6 +24,7 @@ static ct_status allocate_vectors(ct_work* work, const ct_model* model, size_t s
         *stage_vectors[i] = ct_arena_alloc(arena, nodes + 1, sizeof(double));
     for (int i = 0; staged && i < CT_STAGES - 1; i++)
         stages->q[i] = ct_arena_alloc(arena, (size_t)model->tree.ncoordinate, sizeof(double));
+    if (staged && model->tree.nlink) work->links = ct_link_stages_create(arena, model);
     double** unknown_vectors[] = {&work->r, &work->r_trial, &work->d, &work->scratch};
     for (size_t i = 0; i < sizeof unknown_vectors / sizeof unknown_vectors[0]; i++)
         *unknown_vectors[i] = ct_arena_alloc(arena, unknowns, sizeof(double));
