@@ -11,8 +11,8 @@ static inline json_t* info_vector(const double v[3]) { return json_pack("[f,f,f]
 // "12 tets (3 of second order)"
 void info_print_tets(int ntet, int second);
 int info_count_second(const int* middles, int ntet);
-// Nodes that tets have, which come first. middles: NULL where all tets are linear.
-int info_flesh_nodes(const int* tets, const int* middles, int ntet);
+// Nodes that tets and triangles have, which come first. middles: NULL where all tets are linear.
+int info_flesh_nodes(const int* tets, const int* middles, int ntet, const int* tris, int ntri);
 // The links of a model (NULL: of a file), one line each or an array. flesh: number of the nodes that come
 // first.
 json_t* info_links(const ct_link_info* links, int count, const ct_model* model, int flesh, bool json);

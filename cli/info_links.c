@@ -21,20 +21,23 @@ static void joint_details(json_t* object, const ct_joint_def* joint) {
     if (joint->servo_damping) json_object_set_new(object, "servo_damping", json_real(joint->servo_damping));
 }
 
-// How many nodes of flesh sit on the link. Those of a mass of its own come behind all nodes of tets.
+// How many nodes of flesh sit on the link. Those of a mass of its own come behind all nodes of elements.
 static int flesh_count(const ct_link_info* link, int flesh_nodes) {
     int count = 0;
     for (int i = 0; i < link->count; i++) count += link->nodes[i] < flesh_nodes;
     return count;
 }
 
-int info_flesh_nodes(const int* tets, const int* middles, int ntet) {
-    int count = 0;
-    for (int i = 0; i < 4 * ntet; i++)
-        if (tets[i] >= count) count = tets[i] + 1;
-    for (int i = 0; middles && i < 6 * ntet; i++)
-        if (middles[i] >= count) count = middles[i] + 1;
-    return count;
+// One more than the largest of `count` nodes, or `least`.
+static int count_nodes(const int* node, int count, int least) {
+    for (int i = 0; i < count; i++)
+        if (node[i] >= least) least = node[i] + 1;
+    return least;
+}
+
+int info_flesh_nodes(const int* tets, const int* middles, int ntet, const int* tris, int ntri) {
+    const int corners = count_nodes(tris, 3 * ntri, count_nodes(tets, 4 * ntet, 0));
+    return middles ? count_nodes(middles, 6 * ntet, corners) : corners;
 }
 
 int info_count_second(const int* middles, int ntet) {
@@ -108,7 +111,8 @@ json_t* info_model_links(const ct_model* model, bool json) {
     ct_link_info* links = calloc((size_t)count + 1, sizeof *links);
     for (int k = 0; links && k < count; k++) links[k] = ct_model_link_info(model, k);
     ct_model_info info = ct_model_summary(model);
-    const int flesh = info_flesh_nodes(ct_model_tets(model), ct_model_tet_middles(model), info.ntet);
+    const int flesh = info_flesh_nodes(ct_model_tets(model), ct_model_tet_middles(model), info.ntet,
+                                       ct_model_tris(model), info.ntri);
     json_t* array = info_links(links, links ? count : 0, model, flesh, json);
     free(links);
     return array;

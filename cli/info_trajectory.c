@@ -146,9 +146,9 @@ int info_trajectory(const char* path, bool json) {
     if (ct_trajectory_open(&file, path, &error)) return cli_report_input_error(&error, json);
     info = ct_trajectory_summary(file);
     const int* middles = ct_trajectory_middles(file);
-    int flesh = info_flesh_nodes(ct_trajectory_tets(file), middles, info.ntet), code = CLI_OK;
-    for (int i = 0; i < 3 * info.ntri; i++)
-        if (ct_trajectory_tris(file)[i] >= flesh) flesh = ct_trajectory_tris(file)[i] + 1;
+    int flesh = info_flesh_nodes(ct_trajectory_tets(file), middles, info.ntet, ct_trajectory_tris(file),
+                                 info.ntri),
+        code = CLI_OK;
     if (json) {
         json_t* object = json_pack(
             "{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:s, s:s, s:o}", "kind", "trajectory",

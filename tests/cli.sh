@@ -120,6 +120,13 @@ for robot in xml urdf; do
     expect '[ $code = 0 ]' 'grep -q "links, 2 joint coordinates" out'
 done
 claim info_describes_a_robot
+cat > flag.json <<'END'
+{"bodies": [{"name": "flag", "sheet": {"size": [1, 1], "cells": [4, 4]}, "material": {"young": 1e5, "density": 300, "thickness": 0.002}}],
+ "skeletons": [{"links": [{"name": "pole", "joint": {"type": "revolute", "anchor": [-0.2, 0, 0], "axis": [0, 1, 0]},
+   "nodes": {"box": [[-0.1, -1, -1], [0.01, 2, 1]]}}]}]}
+END
+run info flag.json
+expect '[ $code = 0 ]' 'grep -q "pole: .*, 5 nodes" out' '! grep -q "own mass" out'; claim info_counts_the_nodes_of_sheets_on_links
 printf 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n' > sheet.obj
 run mesh sheet.obj -o sheet.vtk
 expect '[ $code = 0 ]' 'grep -q "2 triangles" out' 'grep -q "a sheet" out' '[ -s sheet.vtk ]'
