@@ -455,6 +455,8 @@ int cuttle_experiment(int argc, char** argv) {
         {"--fresh", 0, CLI_FLAG, &o.fresh, NULL, "discard earlier results in the directory"},
         {"--size", 0, CLI_TEXT, &o.size, "WxH",
          "pixels of a picture and of each half of the movie (default 960x540)"},
+        {"--tune", 0, CLI_FLAG, &o.tune, NULL,
+         "choose the spreads of methods without gradients first, by a seed that is not reported"},
         {"--no-movie", 0, CLI_FLAG, &o.no_movie, NULL, "no pictures and no movie of the motion"},
         {"--verbose", 'v', CLI_FLAG, &o.verbose, NULL, "print one line per episode"},
         {"--json", 0, CLI_FLAG, &o.json, NULL, "end with one JSON object on stdout"},

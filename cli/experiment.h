@@ -3,6 +3,7 @@
 //
 //   experiment.c          options, which applications, the order of work
 //   experiment_run.c      all (method, seed) searches over one batch of workers
+//   experiment_tune.c     spreads of methods without gradients, from searches that are not reported
 //   experiment_files.c    what is kept: <method>.csv, experiment.json; what an earlier run left
 //   experiment_summary.c  statistics, loss.png, summary.md, JSON
 //   experiment_movie.c    before and after: trajectories, pictures, the movie
@@ -50,7 +51,7 @@ typedef struct experiment_options {
     const char* size;
     int width, height;         // of pictures
     double time_limit, begun;  // s of the whole command, 0: none; when it began
-    bool fresh, no_movie, json, quiet, verbose;
+    bool fresh, no_movie, tune, json, quiet, verbose;
 } experiment_options;
 
 typedef struct experiment_row {  // an episode: one rollout, with its gradient where the method asks for it
@@ -71,6 +72,7 @@ typedef struct experiment_table {  // of a method
 
 typedef struct experiment_search {
     int method, seed, budget;
+    double spread;  // of methods without gradients
     int episodes, failures;
     double seconds;
     char reason[80];
@@ -79,6 +81,14 @@ typedef struct experiment_search {
     experiment_row* known;  // nknown, what an earlier run that was cut short found
     int nknown;
 } experiment_search;
+
+enum { EXPERIMENT_SPREADS = 4 };
+// A search to choose a spread by. Nothing of it but this is kept.
+typedef struct experiment_trial {
+    int method;
+    double spread, distance;  // distance: best that it found, m
+    int episodes;
+} experiment_trial;
 
 typedef struct experiment_timing {
     double forward, backward;  // s of an episode, at the best parameters, one thread; 0: not measured
@@ -99,6 +109,8 @@ typedef struct experiment {
     experiment_table known[EXPERIMENT_METHODS];
     experiment_search* search;  // nsearch: those of earlier runs that are done, and those to do
     int nsearch;
+    experiment_trial trial[EXPERIMENT_METHODS * EXPERIMENT_SPREADS];  // ntrial, done
+    int ntrial;
     search_files files;  // paths; best.json
     search_best best;    // of all searches; iteration 0: none yet
     double* best_y;      // p.size
@@ -126,6 +138,14 @@ ct_status experiment_find_scene(const experiment_options* o, const char* name, c
 
 bool experiment_late(const experiment_options* o);  // the time limit is reached
 
+// ---- experiment_tune.c ----
+
+// Runs the trials that are missing: every wanted method without gradients, with a third of the scene's
+// spread, the spread and thrice that.
+ct_status experiment_tune(experiment* e, ct_error* error);
+// The spread that did best, or the scene's.
+double experiment_spread(const experiment* e, int method);
+
 // ---- experiment_files.c ----
 
 void experiment_path(const experiment* e, const char* name, char* path);  // SEARCH_PATH
@@ -147,6 +167,9 @@ ct_status experiment_write_text(const char* path, const char* text, ct_error* er
 
 // ---- experiment_run.c ----
 
+int experiment_budget(const experiment* e, int method);  // episodes
+// What a method without gradients is given.
+ct_optimize_def experiment_def(const experiment* e, int method, int seed, int budget);
 ct_status experiment_plan(experiment* e, ct_error* error);  // adds the searches that are missing
 // Runs them. transport NULL: this process alone.
 ct_status experiment_run(experiment* e, const ct_transport* transport, ct_error* error);

@@ -132,12 +132,21 @@ static json_t* search_list(const experiment* e) {
     json_t* list = json_array();
     for (const experiment_search* s = e->search; s < e->search + e->nsearch; s++) {
         if (!s->done || experiment_methods[s->method].elsewhere) continue;
-        json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:i, s:i, s:b, s:f, s:s}", "method",
-                                              experiment_methods[s->method].name, "seed", s->seed, "episodes",
-                                              s->episodes, "budget", s->budget, "failures", s->failures,
-                                              "converged", s->converged, "seconds", s->seconds, "reason",
-                                              s->reason));
+        json_array_append_new(list, json_pack("{s:s, s:i, s:f, s:i, s:i, s:i, s:b, s:f, s:s}", "method",
+                                              experiment_methods[s->method].name, "seed", s->seed, "spread",
+                                              s->spread, "episodes", s->episodes, "budget", s->budget,
+                                              "failures", s->failures, "converged", s->converged, "seconds",
+                                              s->seconds, "reason", s->reason));
     }
+    return list;
+}
+
+static json_t* trial_list(const experiment* e) {
+    json_t* list = json_array();
+    for (const experiment_trial* t = e->trial; t < e->trial + e->ntrial; t++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:f, s:o, s:i}", "method", experiment_methods[t->method].name, "spread",
+                            t->spread, "distance", cli_json_number(t->distance), "episodes", t->episodes));
     return list;
 }
 
@@ -152,9 +161,9 @@ ct_status experiment_save(const experiment* e, ct_error* error) {
     json_t* best = json_pack("{s:s, s:i, s:i, s:o, s:o}", "method", e->best.iteration ? e->best.method : "",
                              "seed", e->best_seed, "episode", e->best.iteration, "loss",
                              cli_json_number(e->best.loss), "distance", cli_json_number(e->best_distance));
-    json_t* object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "experiment", e->kind.name, "scene",
+    json_t* object = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "experiment", e->kind.name, "scene",
                                ct_scene_file(e->p.scene), "start", start, "best", best, "timing", timing,
-                               "searches", search_list(e));
+                               "trials", trial_list(e), "searches", search_list(e));
     char* text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     ct_status status = text ? experiment_write_text(path, text, error)
@@ -176,11 +185,13 @@ static double number_at(const json_t* object, const char* key) {
     return json_number_value(json_object_get(object, key));
 }
 
-static bool read_search(const json_t* item, experiment_search* s) {
+static bool read_search(const experiment* e, const json_t* item, experiment_search* s) {
     const char* reason = json_string_value(json_object_get(item, "reason"));
     *s = (experiment_search){.method = method_named(json_string_value(json_object_get(item, "method"))),
                              .seed = integer_at(item, "seed"),
                              .budget = integer_at(item, "budget"),
+                             .spread =
+                                 json_object_get(item, "spread") ? number_at(item, "spread") : e->def.spread,
                              .episodes = integer_at(item, "episodes"),
                              .failures = integer_at(item, "failures"),
                              .seconds = number_at(item, "seconds"),
@@ -256,7 +267,8 @@ static bool take_searches(experiment* e, const json_t* list, ct_error* error) {
     if (!e->search) return false;
     for (size_t k = 0; k < json_array_size(list); k++) {
         experiment_search s;
-        if (read_search(json_array_get(list, k), &s) && count_rows(&e->table[s.method], s.seed) == s.episodes)
+        if (read_search(e, json_array_get(list, k), &s) &&
+            count_rows(&e->table[s.method], s.seed) == s.episodes)
             e->search[e->nsearch++] = s;
     }
     bool good = true;
@@ -266,6 +278,19 @@ static bool take_searches(experiment* e, const json_t* list, ct_error* error) {
         good = good && set_aside_pieces(e, m, error);
     }
     return good;
+}
+
+static void take_trials(experiment* e, const json_t* list) {
+    for (size_t k = 0; k < json_array_size(list) && e->ntrial < EXPERIMENT_METHODS * EXPERIMENT_SPREADS;
+         k++) {
+        const json_t* item = json_array_get(list, k);
+        const json_t* distance = json_object_get(item, "distance");
+        experiment_trial t = {.method = method_named(json_string_value(json_object_get(item, "method"))),
+                              .spread = number_at(item, "spread"),
+                              .distance = json_is_number(distance) ? json_number_value(distance) : INFINITY,
+                              .episodes = integer_at(item, "episodes")};
+        if (t.method > 0 && t.spread > 0) e->trial[e->ntrial++] = t;
+    }
 }
 
 static const char* name_of_method(const char* name) {
@@ -315,6 +340,7 @@ ct_status experiment_load(experiment* e, ct_error* error) {
         e->timing =
             (experiment_timing){number_at(timing, "forward_seconds"), number_at(timing, "backward_seconds"),
                                 number_at(timing, "tape_bytes")};
+        take_trials(e, json_object_get(object, "trials"));
         status = take_best(e, json_object_get(object, "best"), error);
     }
     json_decref(object);

@@ -12,21 +12,26 @@
 
 enum { RESTARTS = 1000 };  // of methods without gradients: until the budget is used up
 
-static int budget_of(const experiment* e, int method) {
+int experiment_budget(const experiment* e, int method) {
     int episodes = e->options->episodes > 0 ? e->options->episodes : e->kind.episodes;
     return method == 0 ? (e->def.iterations < episodes ? e->def.iterations : episodes) : episodes;
 }
 
-static ct_optimize_def def_of(const experiment* e, const experiment_search* s) {
+ct_optimize_def experiment_def(const experiment* e, int method, int seed, int budget) {
     ct_optimize_def def = e->def;
-    def.seed = (uint64_t)s->seed;
+    def.seed = (uint64_t)seed;
     if (!(def.noise > 0)) def.noise = e->kind.noise;
-    def.iterations = s->budget;
-    if (s->method == 0) return def;
-    def.method = experiment_methods[s->method].method;
+    def.iterations = budget;
+    if (method == 0) return def;
+    def.method = experiment_methods[method].method;
     def.tolerance = 0;
     def.restarts = RESTARTS;
+    def.spread = experiment_spread(e, method);
     return def;
+}
+
+static ct_optimize_def def_of(const experiment* e, const experiment_search* s) {
+    return experiment_def(e, s->method, s->seed, s->budget);
 }
 
 // ---- which searches ------------------------------------------------------------------------
@@ -61,14 +66,16 @@ ct_status experiment_plan(experiment* e, ct_error* error) {
         bool pending = false;
         for (int seed = 1; seed <= e->options->seeds && e->options->wanted[m]; seed++) {
             experiment_search* s = find_search(e, m, seed);
-            if (s && (s->converged || s->episodes >= budget_of(e, m))) continue;
-            if (s) {  // shorter than is wanted now
+            const double spread = m > 0 ? experiment_spread(e, m) : 0;
+            const bool same = s && (m == 0 || s->spread == spread);
+            if (same && (s->converged || s->episodes >= experiment_budget(e, m))) continue;
+            if (s) {  // shorter than is wanted now, or with another spread
                 if (experiment_set_aside(e, m, seed, error)) return error->code;
                 memmove(s, s + 1, (size_t)(e->search + e->nsearch - s - 1) * sizeof *s);
                 e->nsearch--, e->next--;
             }
-            e->search[e->nsearch++] =
-                (experiment_search){.method = m, .seed = seed, .budget = budget_of(e, m)};
+            e->search[e->nsearch++] = (experiment_search){
+                .method = m, .seed = seed, .budget = experiment_budget(e, m), .spread = spread};
             pending = true;
         }
         for (int k = e->next; k < e->nsearch; k++) {  // once the rows stay where they are
@@ -338,6 +345,7 @@ static ct_status evaluate_start(experiment* e, ct_error* error) {
 ct_status experiment_run(experiment* e, const ct_transport* transport, ct_error* error) {
     ct_status status = ct_batch_create(&e->batch, e->p.scene, e->options->threads, transport, error);
     if (status == CT_OK) status = evaluate_start(e, error);
+    if (status == CT_OK && e->options->tune) status = experiment_tune(e, error);
     if (status == CT_OK) status = experiment_plan(e, error);
     int pending = e->nsearch - e->next, workers = status == CT_OK ? ct_batch_workers(e->batch) : 1;
     e->alone = pending == 1;

@@ -296,6 +296,18 @@ static void write_timing(FILE* stream, const experiment* e) {
     fprintf(stream, "\nThe tape of a rollout takes %.1f MB.\n", 1e-6 * t->tape);
 }
 
+static void write_spreads(FILE* stream, const experiment* e) {
+    const char* before = "\nSpreads, chosen of four by a seed that is not reported: ";
+    for (int m = 1; m < EXPERIMENT_METHODS && e->ntrial; m++) {
+        bool tried = false;
+        for (int k = 0; k < e->ntrial; k++) tried |= e->trial[k].method == m;
+        if (!tried) continue;
+        fprintf(stream, "%s%s %.3g", before, experiment_methods[m].title, experiment_spread(e, m));
+        before = ", ";
+    }
+    if (e->ntrial) fprintf(stream, ".\n");
+}
+
 ct_status experiment_summarise(const experiment* e, ct_error* error) {
     char path[SEARCH_PATH], machine[300];
     text t = {0};
@@ -314,6 +326,7 @@ ct_status experiment_summarise(const experiment* e, ct_error* error) {
     fprintf(t.stream, "\n");
     write_methods(t.stream, e);
     write_missing(t.stream, e, 1);
+    write_spreads(t.stream, e);
     if (e->best.iteration > 0)
         fprintf(t.stream, "\nThe best of all: %.4g m, by %s, seed %d, episode %d (`best.json`).\n",
                 e->best_distance, e->best.method, e->best_seed, e->best.iteration);

@@ -125,6 +125,19 @@ expect '[ $code = 2 ]' 'grep -q "another version of this scene" err' 'grep -q --
 run arch_bridge --seeds 1 --method gradient --scenes changed -o two/arch_bridge --fresh --no-movie --json
 expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 1 ]' '[ ! -e two/arch_bridge/cmaes.csv ]'; claim fresh_starts_over
 
+# ---- spreads ----
+
+run arch_bridge --seeds 1 --method gradient,evolution --episodes 12 -o tuned --no-movie --json
+run arch_bridge --seeds 1 --method gradient,evolution --episodes 12 --tune -o tuned --no-movie --json
+spreads() { python3 -c 'import json; e = json.load(open("tuned/experiment.json")); t = e["trials"]
+best = min(t, key=lambda x: x["distance"])["spread"]
+print(len(t), len({x["spread"] for x in t}), all(s["spread"] == best for s in e["searches"] if s["method"] == "evolution"))'; }
+expect '[ $code = 0 ]' '[ "$(spreads)" = "4 4 True" ]' 'grep -q "Spreads, chosen of four by a seed that is not reported: evolution" tuned/summary.md' \
+    '[ "$(rows tuned/evolution.csv)" = 12 ]'
+claim spreads_are_chosen_by_a_seed_that_is_not_reported
+run arch_bridge --seeds 1 --method evolution --episodes 12 --tune -o tuned --no-movie --json
+expect '[ $code = 0 ]' '[ "$(value "[\"experiments\"][0][\"searches_run\"]")" = 0 ]' '[ "$(spreads)" = "4 4 True" ]'; claim spreads_are_kept
+
 # ---- what other programs find ----
 
 bridge gripper 4e4 > scenes/gripper.json
