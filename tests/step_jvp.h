@@ -50,7 +50,8 @@ static inline void add_policy(ct_scene* scene) {
     must(ct_scene_set_policy(scene, &policy, &error), &error);
 }
 
-// A driven root with links beneath it and a ball joint, and a mount, beside the scenes of the repository.
+// A driven root with links beneath it, a rotor and a ball joint, and a mount, beside the scenes of the
+// repository.
 static const char cart[] =
     "{\"time_step\": 0.02, \"bodies\": [{\"name\": \"bar\", \"box\": {\"size\": [0.4, 0.1, 0.1], \"cells\": "
     "[4, 1, 1]}, "
@@ -60,7 +61,8 @@ static const char cart[] =
     "\"skeletons\": [{\"links\": [{\"name\": \"base\", \"joint\": {\"type\": \"fixed\"}, \"mass\": 1, "
     "\"center\": [0, 1, 0], \"inertia\": [0.01, 0.01, 0.01]},"
     "{\"name\": \"arm\", \"parent\": \"base\", \"joint\": {\"type\": \"revolute\", \"anchor\": [0.1, 1, 0], "
-    "\"axis\": [0, 1, 1], \"damping\": 0.1}, \"mass\": 0.5, \"center\": [0.3, 1, 0], \"inertia\": [0.01, "
+    "\"axis\": [0, 1, 1], \"damping\": 0.1, \"armature\": 0.02}, \"mass\": 0.5, \"center\": [0.3, 1, 0], "
+    "\"inertia\": [0.01, "
     "0.01, 0.01]},"
     "{\"name\": \"hand\", \"parent\": \"arm\", \"joint\": {\"type\": \"ball\", \"anchor\": [0.5, 1, 0], "
     "\"damping\": 0.1, \"stiffness\": 1}, \"mass\": 0.5, \"center\": [0.6, 1, 0], \"inertia\": [0.01, 0.01, "
