@@ -19,5 +19,5 @@ void ct_detect_fit(ct_detect* detect, const ct_collision* collision, int collide
         detect->face_box[faces->item[i]] = ct_box_join(box, detect->node_box + face[2]);
     }
     ct_bvh_refit(faces, detect->face_box);
-    detect->fitted[collider] = 0;
+    detect->fitted[collider] = CT_FITTED_NONE;
 }

@@ -48,6 +48,20 @@ typedef struct ct_room_frame {  // of a collider: what is at R (X - center) + it
     double moved;
 } ct_room_frame;
 
+typedef struct ct_room_motion {  // of a collider without rooms
+    ct_box start;                // where it begins
+    ct_vec3 way;                 // m, mean of the ways of its nodes
+    double stray;                // m, how far from there they are
+} ct_room_motion;
+
+typedef enum ct_fitted {
+    CT_FITTED_NONE,
+    CT_FITTED_WORLD,   // rooms in the world
+    CT_FITTED_OWN,     // rooms in its own frame
+    CT_FITTED_MOTION,  // the present motion
+    CT_FITTED_END      // where the present motion ends, for what crosses
+} ct_fitted;
+
 typedef struct ct_face_way {
     ct_vec3 mean;   // m, of the ways of its nodes
     double spread;  // m, how far from there they may be
@@ -84,6 +98,7 @@ typedef struct ct_detect {
     ct_rooms rooms[2];         // in the world; in the colliders' own frames
     double* own_reach;         // ncollider, m, of rooms in its own frame
     double margin, reach;      // m, of the lists; of rooms in the world
+    ct_room_motion* motion;    // ncollider
     double* relative;     // 3 nvert, m, scratch: ends of a motion, less what two colliders have in common
     bool is_set;          // the lists hold in the rooms
     bool* meshed;         // ncollider: it has nodes, planes have none

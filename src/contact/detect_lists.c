@@ -59,6 +59,7 @@ ct_status ct_lists_build(ct_detect* detect, const ct_collision* collision) {
     detect->own_reach = ct_arena_alloc(arena, n, sizeof(double));
     detect->own_node = ct_arena_alloc(arena, 3 * nface, sizeof(int));
     detect->own_edge = ct_arena_alloc(arena, 3 * nface, sizeof(int));
+    detect->motion = ct_arena_alloc(arena, n, sizeof(ct_room_motion));
     detect->relative = ct_arena_alloc(arena, 3 * nvert, sizeof(double));
     bool* taken = ct_arena_alloc(arena, nvert, sizeof(bool));
     if (arena->failed) return CT_OUT_OF_MEMORY;
@@ -97,11 +98,12 @@ static double pad_of(const ct_collider* collider, double margin) {
 }
 
 static void fit(ct_detect* detect, const ct_collision* collision, int collider, int to) {
-    if (detect->fitted[collider] == to + 1) return;
+    const ct_fitted wanted = to == CT_ROOMS_WORLD ? CT_FITTED_WORLD : CT_FITTED_OWN;
+    if (detect->fitted[collider] == (int)wanted) return;
     const ct_rooms* rooms = &detect->rooms[to];
     ct_detect_fit(detect, collision, collider, rooms->X, rooms->end, rooms->reach,
                   pad_of(collision->collider + collider, detect->margin));
-    detect->fitted[collider] = to + 1;
+    detect->fitted[collider] = wanted;
 }
 
 // Of a motion: in what both colliders have in common it rests.
@@ -122,12 +124,36 @@ static void set_bound(ct_detect* detect, const ct_collision* collision, int coll
     const ct_bvh* nodes = detect->node_tree + collider;
     const bool swift = rooms->frame[collider].swift;
     const double pad = pad_of(collision->collider + collider, detect->margin);
+    ct_room_motion* motion = detect->motion + collider;
+    double stray = 0;
+    if (swift) motion->way = ct_rooms_shift(detect, collider, x, end);
     for (int i = 0; i < nodes->count; i++) {
         const size_t v = (size_t)nodes->item[i];
         const ct_box box = ct_box_around((swift ? x : rooms->X) + 3 * v, (swift ? end : rooms->end) + 3 * v,
                                          swift ? pad : pad + rooms->reach[v]);
         detect->bound[collider] = i ? ct_box_join(detect->bound[collider], &box) : box;
+        if (!swift) continue;
+        const ct_box start = ct_box_around(x + 3 * v, x + 3 * v, pad);
+        motion->start = i ? ct_box_join(motion->start, &start) : start;
+        const ct_vec3 off =
+            ct_vec3_sub(ct_vec3_sub(ct_vec3_load(end + 3 * v), ct_vec3_load(x + 3 * v)), motion->way);
+        stray = fmax(stray, ct_vec3_dot(off, off));
     }
+    motion->stray = sqrt(stray);
+}
+
+// Around a swift collider, in a frame that goes along `shift` meanwhile.
+static ct_box relative_bound(const ct_room_motion* motion, ct_vec3 shift) {
+    const ct_vec3 way = ct_vec3_sub(motion->way, shift);
+    const double along[3] = {way.x, way.y, way.z};
+    ct_box box = motion->start;
+    for (int k = 0; k < 3; k++) {
+        const double room =
+            1.001 * motion->stray + 1e-6 * (fabs(box.lo[k]) + fabs(box.hi[k]) + fabs(along[k]));
+        box.lo[k] = (float)(box.lo[k] + fmin(along[k], 0) - room);
+        box.hi[k] = (float)(box.hi[k] + fmax(along[k], 0) + room);
+    }
+    return box;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -366,17 +392,46 @@ static bool is_swift(const ct_detect* detect, int a, int b) {
     return frame[a].swift || frame[b].swift;
 }
 
-// Boxes for what a list is to hold.
-static void fit_both(gathering* g, int a, int b, const double pad[2]) {
-    if (!g->passing) {
-        fit(g->detect, g->collision, a, g->own);
-        fit(g->detect, g->collision, b, g->own);
-        return;
+// Boxes of a collider for a list that is that of a motion.
+static void fit_passing(gathering* g, int collider, double pad) {
+    ct_detect* detect = g->detect;
+    const ct_fitted wanted = g->crossing ? CT_FITTED_END : CT_FITTED_MOTION;
+    if (!g->crossing && !detect->rooms[CT_ROOMS_WORLD].frame[collider].swift) {
+        fit(detect, g->collision, collider, CT_ROOMS_WORLD);
+    } else if (detect->fitted[collider] != (int)wanted) {
+        fit_motion(detect, g->collision, collider, g->x, g->end, ct_vec3_make(0, 0, 0), pad);
+        detect->fitted[collider] = wanted;
     }
-    const ct_vec3 shift = ct_vec3_scale(0.5, ct_vec3_add(ct_rooms_shift(g->detect, a, g->x, g->end),
-                                                         ct_rooms_shift(g->detect, b, g->x, g->end)));
-    fit_motion(g->detect, g->collision, a, g->x, g->end, shift, pad[0]);
-    if (!g->own) fit_motion(g->detect, g->collision, b, g->x, g->end, shift, pad[1]);
+}
+
+// Boxes for what a list is to hold; false: the colliders do not come near. Two swift colliders are seen from
+// a frame that goes with them, where they go much the same way.
+static bool fit_both(gathering* g, int a, int b, const double pad[2]) {
+    ct_detect* detect = g->detect;
+    const ct_room_frame* frame = detect->rooms[g->own].frame;
+    if (!g->passing) {
+        fit(detect, g->collision, a, g->own);
+        fit(detect, g->collision, b, g->own);
+        return true;
+    }
+    if (g->own) {
+        fit_motion(detect, g->collision, a, g->x, g->end, ct_rooms_shift(detect, a, g->x, g->end), pad[0]);
+        return true;
+    }
+    if (!g->crossing && frame[a].swift && frame[b].swift) {
+        const ct_room_motion *p = detect->motion + a, *q = detect->motion + b;
+        const ct_vec3 shift = ct_vec3_scale(0.5, ct_vec3_add(p->way, q->way));
+        const ct_box first = relative_bound(p, shift), second = relative_bound(q, shift);
+        if (!ct_box_overlap(&first, &second)) return false;
+        if (ct_vec3_norm(ct_vec3_sub(p->way, q->way)) < ct_vec3_norm(shift)) {
+            fit_motion(detect, g->collision, a, g->x, g->end, shift, pad[0]);
+            fit_motion(detect, g->collision, b, g->x, g->end, shift, pad[1]);
+            return true;
+        }
+    }
+    fit_passing(g, a, pad[0]);
+    fit_passing(g, b, pad[1]);
+    return true;
 }
 
 // crossing: of edges and faces alone; otherwise the list begins anew, without them. margin: of this search.
@@ -407,7 +462,7 @@ static ct_status gather(ct_detect* detect, const ct_collision* collision, int a,
     g.list->looked = crossing;
     g.list->crossed = crossing && !g.passing;
     if (!own && !ct_box_overlap(detect->bound + a, detect->bound + b)) return CT_OK;
-    fit_both(&g, a, b, pad);
+    if (!fit_both(&g, a, b, pad)) return CT_OK;
     detect->gathered += !crossing && !g.passing;
     const bool all = own ? ct_bvh_self_pairs(detect->face_tree + a, gather_faces, &g)
                          : ct_bvh_pairs(detect->face_tree + a, detect->face_tree + b, gather_faces, &g);
@@ -430,7 +485,8 @@ static bool renew(ct_detect* detect, const ct_collision* collision, int collider
     if (frame->swift) *frame = (ct_room_frame){.swift = true, .R = ct_mat3_identity()};
     else ct_rooms_make(detect, collider, own, x, end);
     if (!own) set_bound(detect, collision, collider, x, end);
-    if (detect->fitted[collider] == own + 1) detect->fitted[collider] = 0;
+    if (detect->fitted[collider] == (own ? CT_FITTED_OWN : CT_FITTED_WORLD))
+        detect->fitted[collider] = CT_FITTED_NONE;
     return true;
 }
 
@@ -464,6 +520,7 @@ ct_status ct_lists_cover(ct_detect* detect, const ct_collision* collision, const
     ct_status status = CT_OK;
     if (margin > detect->margin) forget(detect, margin);
     for (int c = 0; c < collision->ncollider; c++) {
+        if (detect->fitted[c] >= CT_FITTED_MOTION) detect->fitted[c] = CT_FITTED_NONE;
         if (!detect->is_set)
             detect->rooms[CT_ROOMS_WORLD].frame[c].is_set = detect->rooms[CT_ROOMS_OWN].frame[c].is_set =
                 false;
