@@ -5,25 +5,22 @@
 //     stick (|y_T| < mu y_N):      (W dF) = -u
 //     slip  (else), t = y_T/|y_T|, s = n x t, rho = mu y_N/|y_T|:
 //         n.(W dF) = -n.u,   (t - mu n).dF = (mu n - t).F,   rho s.(W dF) + (1 - rho)/r_T s.dF = -s.F/r_T
-// along dF, with halving where |Phi| does not fall. Problems of many contacts, whose W is not stored, are
-// solved by GMRES on the same rows.
+// along dF; where |Phi| does not fall, without what no contact can bear, then half of it. Problems of many
+// contacts, whose W is not stored, are solved by GMRES on the same rows.
 #include "contact/friction_newton.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "contact/friction_sweep.h"
-
-#define EDGE 1e-3  // of the limit of friction: forces that are nearer count as slipping
-#define COLD 0.9   // residual from which the forces tell nothing
-#define NEAR 5e-3  // residual from which the sets by the motion are better than those by the forces
+#define EDGE 1e-3    // of the limit of friction: forces that are nearer count as slipping
+#define COLD 0.9     // residual from which the forces tell nothing
+#define CIRCLE 1e-4  // of |Phi|^2: how near it is to that of two steps ago when the sets go round in a circle
+#define NEAR 5e-3    // residual from which the sets by the motion are better than those by the forces
 
 enum {
-    WILD_LIMIT = 15,     // steps in a row that may leave |Phi| above the best
-    STALL_LIMIT = 3,     // times that sweeps may help out in a round
-    SWEEPS_STALLED = 8,  // then
-    KEPT_LIMIT = 60,     // iterations of GMRES with the factor of an earlier step, where W is not stored
-    LINEAR_LIMIT = 120   // with one of its own
+    WILD_LIMIT = 15,    // steps in a row that may leave |Phi| above the best
+    KEPT_LIMIT = 60,    // iterations of GMRES with the factor of an earlier step, where W is not stored
+    LINEAR_LIMIT = 120  // with one of its own
 };
 
 // D, E, a of the Newton step at F, u.
@@ -167,6 +164,36 @@ static void linearise_kept(const ct_friction_problem* def, ct_friction_work* wor
     }
 }
 
+// Takes what was attempted when it lowers |Phi|^2 by that share.
+static bool improve(const ct_friction_problem* def, ct_friction_work* work, double share, double* F,
+                    ct_friction_merit* now) {
+    const size_t bytes = 3 * (size_t)def->count * sizeof(double);
+    const ct_friction_merit next = ct_friction_measure(def, work, work->F_try, work->u_try, NULL);
+    if (!(next.square <= (1 - share) * now->square)) return false;
+    memcpy(F, work->F_try, bytes);
+    memcpy(work->u, work->u_try, bytes);
+    *now = next;
+    return true;
+}
+
+// The forces that were attempted, without what pulls and what is beyond the limit of friction.
+static void attempt_admissible(const ct_friction_problem* def, ct_friction_work* work, const double* F) {
+    for (int c = 0; c < def->count; c++) {
+        const ct_vec3 n = work->contact[c].n, force = ct_vec3_load(work->F_try + 3 * c);
+        const double f_N = fmax(ct_vec3_dot(n, force), 0);
+        const ct_vec3 f_T = ct_vec3_axpy(force, -ct_vec3_dot(n, force), n);
+        const double length = ct_vec3_norm(f_T), limit = def->mu[c] * f_N;
+        ct_vec3_store(work->F_try + 3 * c,
+                      ct_vec3_axpy(ct_vec3_scale(f_N, n), length > limit ? limit / length : 1, f_T));
+    }
+    // from where the step began: a is not needed any more
+    for (int i = 0; i < 3 * def->count; i++) {
+        work->a[i] = work->F_try[i] - F[i];
+        work->u_try[i] = work->u[i] + def->eps[i / 3] * work->a[i];
+    }
+    ct_friction_system_product(&work->newton, work->a, work->u_try);
+}
+
 // One Newton step with its line search. *moved: |Phi| fell. *possible: there is a step; when |Phi| did not
 // fall, F_try and u_try are at its end.
 static ct_status newton_step(ct_friction_problem* def, ct_friction_work* work, double tolerance, bool* exact,
@@ -190,15 +217,14 @@ static ct_status newton_step(ct_friction_problem* def, ct_friction_work* work, d
     double alpha = 1;
     for (int k = 0; k <= work->halvings; k++, alpha /= 2) {
         attempt(work, n, alpha, F);
-        const ct_friction_merit next = ct_friction_measure(def, work, work->F_try, work->u_try, NULL);
-        if (!(next.square <= (1 - 1e-3 * alpha) * now->square)) continue;
-        memcpy(F, work->F_try, (size_t)n * sizeof(double));
-        memcpy(work->u, work->u_try, (size_t)n * sizeof(double));
-        *now = next;
-        *moved = true;
-        return CT_OK;
+        *moved = improve(def, work, 1e-3 * alpha, F, now);
+        if (!*moved && k == 0 && def->matrix->W) {
+            attempt_admissible(def, work, F);
+            *moved = improve(def, work, 1e-3, F, now);
+        }
+        if (*moved) return CT_OK;
     }
-    attempt(work, n, 1, F);
+    attempt(work, n, def->matrix->W ? 0.5 : 1, F);
     return CT_OK;
 }
 
@@ -214,16 +240,22 @@ static ct_friction_merit release(ct_friction_work* work, int count, double* F) {
     return work->held;
 }
 
+static bool is_circling(const ct_friction_merit* now, double past) {
+    return fabs(now->square - past) < CIRCLE * now->square;
+}
+
 // Newton's method, from F and to the best that was found. A step that does not lower |Phi| is taken
-// nevertheless, as long as one of the next few comes below the best so far: where contacts are nearly
-// redundant, the sets sort themselves out while the forces are wild.
+// nevertheless, half of it, as long as one of the next few comes below the best so far: where contacts are
+// nearly redundant, the sets sort themselves out while the forces are wild.
 ct_status ct_friction_newton(ct_friction_problem* def, ct_friction_work* work, double tolerance, int limit,
                              double* F, ct_friction_merit* now, ct_friction_report* report) {
     const size_t bytes = 3 * (size_t)def->count * sizeof(double);
     bool exact = false;
+    double past = -1;  // |Phi|^2 before the last step
     hold(work, def->count, F, *now);
-    for (int k = 0, wild = 0, stalls = 0; k < limit && ct_friction_residual(*now) > tolerance; k++, wild++) {
+    for (int k = 0, wild = 0; k < limit && ct_friction_residual(*now) > tolerance; k++) {
         bool moved, possible;
+        const double before = now->square;
         ct_status status = newton_step(def, work, tolerance, &exact, F, now, &moved, &possible, report);
         if (status) return status;
         if (!moved && possible) {
@@ -231,17 +263,10 @@ ct_status ct_friction_newton(ct_friction_problem* def, ct_friction_work* work, d
             memcpy(work->u, work->u_try, bytes);
             *now = ct_friction_measure(def, work, F, work->u, NULL);
         }
-        if (now->square < work->held.square) {
-            hold(work, def->count, F, *now);
-            wild = -1;
-        } else if (!possible || wild + 1 >= WILD_LIMIT || !isfinite(now->square)) {
-            *now = release(work, def->count, F);
-            if (stalls++ == STALL_LIMIT || !def->matrix->W) break;
-            status = ct_friction_sweep(def, work, SWEEPS_STALLED, F, now, report);
-            if (status) return status;
-            hold(work, def->count, F, *now);
-            wild = -1;
-        }
+        wild = now->square < work->held.square ? 0 : wild + 1;
+        if (!wild) hold(work, def->count, F, *now);
+        else if (!possible || wild >= WILD_LIMIT || !isfinite(now->square) || is_circling(now, past)) break;
+        past = before;
     }
     *now = release(work, def->count, F);
     return CT_OK;

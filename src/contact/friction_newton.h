@@ -4,8 +4,7 @@
 
 #include "contact/friction_problem.h"
 
-// At most `limit` steps, from F and to the best that was found; *now: of F. work->u follows. Where W is
-// stored and steps do not help, a few sweeps do.
+// At most `limit` steps, from F and to the best that was found; *now: of F. work->u follows.
 ct_status ct_friction_newton(ct_friction_problem* def, ct_friction_work* work, double tolerance, int limit,
                              double* F, ct_friction_merit* now, ct_friction_report* report);
 

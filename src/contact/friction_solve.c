@@ -1,7 +1,7 @@
 // Contact with Coulomb friction on a compliance matrix; see friction.h.
 //
-// Newton's method (friction_newton.h) first. Where that does not help, and at a cold start, sweeps of
-// Gauss-Seidel take over (friction_sweep.h), or, where W is not stored, softer problems.
+// Newton's method (friction_newton.h) first, at a cold start after sweeps of Gauss-Seidel (friction_sweep.h).
+// Where that does not help, more sweeps and softer problems take turns.
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -10,20 +10,37 @@
 #include "contact/friction_sweep.h"
 
 #define FAR 0.5     // residual of a start that is far off
-#define LOST 0.05   // residual from which Newton's method does not find the sets by itself
+#define COLD 0.1    // residual of a start from which sweeps are cheaper, where W is stored
+#define LOST 0.05   // residual from which Newton's method does not find the sets by itself, where it is not
 #define ROUGH 1e-2  // residual of a problem that is softer than the one to be solved
+#define FINE 1e-3   // where W is stored
 
 enum {
-    NEWTON_FIRST = 12,  // steps of the first round
-    NEWTON_LATER = 6,   // of each further one
-    NEWTON_MANY = 24,   // of each, where W is not stored
+    NEWTON_LIMIT = 24,  // steps of a round
+    NEWTON_SOFT = 12,   // of a softer problem
     HALVINGS = 1,       // of a step
     HALVINGS_FAR = 4,   // where W is not stored and the start is far off
-    ROUND_LIMIT = 4     // of sweeps, then Newton's method
+    ROUND_LIMIT = 6,
+    ROUND_LIMIT_MANY = 4
 };
 
-// Sweeps of a round; of the first when the start is far off.
-static const int sweeps[ROUND_LIMIT] = {3, 40, 120, 600};
+// What a round begins with: sweeps, of the first one only when the start is far off, or softer problems, with
+// this much additional compliance, of the contacts' own, down to the least.
+typedef struct round_start {
+    int sweeps;
+    double soft, step, least;
+} round_start;
+static const round_start rounds[ROUND_LIMIT] = {{.sweeps = 3},
+                                                {.sweeps = 40},
+                                                {.soft = 0.05, .step = 0.1, .least = 1e-2},
+                                                {.soft = 0.3, .step = 0.2, .least = 5e-4},
+                                                {.sweeps = 120},
+                                                {.sweeps = 600}};
+// Where W is not stored there are no sweeps.
+static const round_start rounds_many[ROUND_LIMIT_MANY] = {{0},
+                                                          {.soft = 0.3, .step = 0.2, .least = 1e-3},
+                                                          {.soft = 0.3, .step = 0.2, .least = 1e-3},
+                                                          {.soft = 0.3, .step = 0.2, .least = 1e-3}};
 
 static ct_status simplify(const ct_friction_def* def, ct_friction_work* work, ct_friction_problem* out) {
     assert(def->rank <= CT_FRICTION_RANK);
@@ -45,20 +62,21 @@ static ct_status simplify(const ct_friction_def* def, ct_friction_work* work, ct
     return CT_OK;
 }
 
-// Where W is not stored there are no sweeps. Softer contacts are easier to sort out: the problem is solved
-// roughly with additional compliance, of less and less of the contacts' own. F: start and result.
-static ct_status soften(const ct_friction_problem* def, ct_friction_work* work, double* F,
+// Softer contacts are easier to sort out: the problem is solved roughly with additional compliance, of less
+// and less of the contacts' own. F: start and result.
+static ct_status soften(ct_friction_problem* def, ct_friction_work* work, const round_start* start, double* F,
                         ct_friction_merit* now, ct_friction_report* report) {
+    ct_status status = ct_friction_join(def, work);
     ct_friction_problem softer = *def;
     softer.eps = work->eps;
-    ct_status status = CT_OK;
-    for (double part = 0.3; part > 1e-3 && !status; part *= 0.2) {
+    for (double part = start->soft; part > start->least && !status; part *= start->step) {
         for (int c = 0; c < def->count; c++)
             work->eps[c] = def->eps[c] + part * ct_friction_matrix_own(def->matrix, c);
         ct_friction_prepare(&softer, work);
         ct_friction_motion(&softer, work, F, work->u);
         *now = ct_friction_measure(&softer, work, F, work->u, NULL);
-        status = ct_friction_newton(&softer, work, ROUGH, NEWTON_FIRST, F, now, report);
+        status =
+            ct_friction_newton(&softer, work, def->matrix->W ? FINE : ROUGH, NEWTON_SOFT, F, now, report);
     }
     ct_friction_prepare(def, work);
     ct_friction_motion(def, work, F, work->u);
@@ -79,15 +97,16 @@ ct_status ct_friction_solve(const ct_friction_def* given, ct_friction_work* work
     ct_friction_motion(def, work, F, work->u);
     ct_friction_merit now = ct_friction_measure(def, work, F, work->u, NULL), best = now;
     memcpy(work->F_best, F, bytes);
-    for (int round = 0; round < ROUND_LIMIT && ct_friction_residual(best) > tolerance; round++) {
-        const bool stored = def->matrix->W;
+    const bool stored = def->matrix->W;
+    const int limit = stored ? ROUND_LIMIT : ROUND_LIMIT_MANY;
+    for (int round = 0; round < limit && ct_friction_residual(best) > tolerance; round++) {
+        const round_start* start = (stored ? rounds : rounds_many) + round;
         work->halvings = !stored && (round > 0 || ct_friction_residual(now) > FAR) ? HALVINGS_FAR : HALVINGS;
-        const int limit = !stored ? NEWTON_MANY : round ? NEWTON_LATER : NEWTON_FIRST;
-        if (stored && (round > 0 || ct_friction_residual(now) > 0.1))
-            status = ct_friction_sweep(def, work, sweeps[round], F, &now, report);
-        if (!status && !stored && round > 0 && ct_friction_residual(now) > LOST)
-            status = soften(def, work, F, &now, report);
-        if (!status) status = ct_friction_newton(def, work, tolerance, limit, F, &now, report);
+        if (start->sweeps && (round > 0 || ct_friction_residual(now) > COLD))
+            status = ct_friction_sweep(def, work, start->sweeps, F, &now, report);
+        if (start->soft > 0 && (stored || ct_friction_residual(now) > LOST))
+            status = soften(def, work, start, F, &now, report);
+        if (!status) status = ct_friction_newton(def, work, tolerance, NEWTON_LIMIT, F, &now, report);
         if (status) return status;
         ct_friction_motion(def, work, F, work->u);  // without the round-off of many steps
         now = ct_friction_measure(def, work, F, work->u, NULL);
