@@ -145,6 +145,22 @@ static void energy_drifts_with_the_order_of_the_integrator(void** unused) {
     }
 }
 
+// Links that turn by more than half a radian within a stage: their motion is still found, without halving.
+static void fast_spins_converge(void** unused) {
+    static const char scene[] =
+        SKELETON(ROD("a", "", "'type': 'free', 'velocity': [0, 0, 0, 100, 1, 2]",
+                     0.0) ", " ROD("b", "'parent': 'a', ", "'type': 'revolute', 'axis': [0, 0, 1]", 0.2));
+    sim s = start(scene_of(scene, 0.01, "sdirk2", 9.81), 1);
+    for (int i = 0; i < 20; i++) {
+        ct_step_report report;
+        must(ct_step(s.model, s.work, s.state, NULL, &report), NULL);
+        assert_int_equal(report.substeps, 1);
+        assert_int_equal(report.integrator, CT_INTEGRATOR_SDIRK2);
+        assert_true(report.residual <= 1.002e-12 * report.reference);
+    }
+    stop(&s);
+}
+
 // ---- contact -------------------------------------------------------------------------------
 
 // A box of bone over a plane.
@@ -212,12 +228,18 @@ static void what_they_cannot_do_is_refused_by_name(void** unused) {
         "[{'name': 'thin', 'joint': {'type': 'ball', 'anchor': [0.3, 0.1, 0.1], 'stiffness': 1}, "
         "'nodes': {'box': [[0.29, 0.05, 0.05], [0.51, 0.15, 0.15]]}}]}]",
         "link \"thin\"");
+    static const char driven[] =
+        "{\"integrator\": \"sdirk3\", \"skeletons\": [{\"links\": [{\"name\": \"arm\", \"joint\": {\"type\": "
+        "\"revolute\", \"axis\": [0, 0, 1]}, \"mass\": 1, \"center\": [1, 0, 0], \"inertia\": [1, 1, 1], "
+        "\"motion\": {\"keys\": [{\"time\": 0}, {\"time\": 1, \"translate\": [1, 0, 0]}]}}]}]}";
+    refused(driven, "integrator", 1, "root is driven");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skeletons_converge_with_the_order_of_the_integrator),
         cmocka_unit_test(energy_drifts_with_the_order_of_the_integrator),
+        cmocka_unit_test(fast_spins_converge),
         cmocka_unit_test(sliding_bones_are_of_second_order),
         cmocka_unit_test(falling_bones_gain_no_energy),
         cmocka_unit_test(what_they_cannot_do_is_refused_by_name),

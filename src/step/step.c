@@ -362,15 +362,24 @@ static const ct_link_motion* foresee_links(const ct_model* model, ct_work* work,
     return ct_link_stages_at(model, work->links, &work->at);
 }
 
-// With links: again with their motion at the solution, until that is the one solved for.
+// The residual with the links' motion at the solution is small enough: it was `residual` with the one solved
+// for.
+static bool fits(double residual, double change, double target, int round) {
+    return residual + change <= target || change <= (round > 30 ? 1 : 1e-3) * target;
+}
+
+// With links: again with their motion at the solution, until that is the one solved for. Where it comes
+// nearer so slowly, or not at all, the step is too long for them.
 static ct_status solve_stage(const ct_model* model, ct_work* work, const ct_state* state, double time,
                              double length, ct_step_report* attempt) {
     ct_status status = model->solver->solve(model, work, state, time, length, attempt);
-    double change = 0, last = INFINITY;
+    double change = 0, last = INFINITY, bound = 0;
     for (int round = 1; status == CT_OK && work->links; round++) {
         change = ct_link_stages_renew(model, work, &work->at);
-        if (change + (round > 1 ? 0 : attempt->residual) <= work->target) break;
-        if (round == LINK_ROUNDS || !(change < 2 * last)) status = CT_NOT_CONVERGED;
+        if (fits(attempt->residual, change, work->target, round)) break;
+        bound = round == 1 ? change : 0.8 * bound;
+        if (round == LINK_ROUNDS || !(change < 2 * last) || (round > 8 && change > bound))
+            status = CT_NOT_CONVERGED;
         if (status != CT_OK) break;
         last = change;
         ct_step_report again = {.smooth = true};
