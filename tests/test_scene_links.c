@@ -205,6 +205,8 @@ static void bad_links_say_what_to_change(void** unused) {
     refused(LINKS("{" HINGE ",\"nodes\":{\"all\":true}}"), "skeletons[0].links[0].nodes", 1, "no nodes");
     refused("{\"skeletons\":[{}]}", "skeletons[0]", 1, "\"links\" or a \"file\"");
     refused("{\"skeletons\":[]}", "bodies", 1, "has no body");
+    refused("{\"skeletons\":[{\"links\":[{\"joint\":{\"type\":\"fixed\"}}]}]}", "skeletons", 1,
+            "have no mass");
     refused("{\"skeletons\":[{\"links\":[],\"scale\":2}]}", "skeletons[0].scale", 1, "\"file\"");
     refused("{\"skeletons\":[{\"links\":[{\"name\":\"a\"," HINGE "," ROD
             "}]},\n{\"links\":[{\"name\":\"a\"," HINGE "," ROD "}]}]}",

@@ -254,6 +254,9 @@ static ct_status check_projective(const ct_scene* scene, ct_error* error) {
 ct_status ct_scene_check(const ct_scene* scene, ct_error* error) {
     if (!scene->nbody && !scene->nlink)
         return ct_scene_fail(error, "bodies", "has no body: a scene needs at least one, or a skeleton");
+    bool weighs = scene->nbody > 0;
+    for (int k = 0; k < scene->nlink; k++) weighs |= scene->link[k].mass > 0;
+    if (!weighs) return ct_scene_fail(error, "skeletons", "have no mass: give a link one, or add a body");
     ct_status links = ct_scene_check_links(scene, error);
     if (!links) links = ct_scene_check_pairs(scene, error);
     if (!links) links = check_split(scene, error);
