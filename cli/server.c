@@ -306,7 +306,7 @@ static ct_status listen_at(server* s, int port, ct_error* error) {
     static const char* const names[2] = {"127.0.0.1", "localhost"};
     for (int k = 0; k < 2; k++) {
         snprintf(s->host[k], sizeof s->host[k], "%s:%d", names[k], s->port);
-        snprintf(s->origin[k], sizeof s->origin[k], "http://%s", s->host[k]);
+        snprintf(s->origin[k], sizeof s->origin[k], "http://%s:%d", names[k], s->port);
     }
     snprintf(s->address, sizeof s->address, "%s/%s/", s->origin[0], s->token);
     return CT_OK;
