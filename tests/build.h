@@ -86,6 +86,19 @@ static inline void steps(sim* s, int count) {
     }
 }
 
+// A copy of the positions, to be freed, and how many numbers they are.
+static inline double* copy_positions(const sim* s, int* count) {
+    *count = 3 * ct_model_summary(s->model).nvert;
+    double* x = malloc((size_t)*count * sizeof(double));
+    memcpy(x, ct_state_positions(s->state), (size_t)*count * sizeof(double));
+    return x;
+}
+static inline double norm_between(const double* a, const double* b, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
+}
+
 static inline int node_count(const sim* s) {
     ct_model_info info = ct_model_summary(s->model);
     return info.nvert;

@@ -36,17 +36,9 @@ static double* swing(double h, ct_integrator integrator, beam_kind kind, int* co
     } else pin_plane(scene, 0, 0);
     sim s = start(scene, 1);
     steps(&s, (int)lround(0.4 / h));
-    *count = 3 * ct_model_summary(s.model).nvert;
-    double* x = malloc((size_t)*count * sizeof(double));
-    memcpy(x, ct_state_positions(s.state), (size_t)*count * sizeof(double));
+    double* x = copy_positions(&s, count);
     stop(&s);
     return x;
-}
-
-static double distance(const double* a, const double* b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum);
 }
 
 static void bodies_converge_with_the_order_of_the_integrator(void** unused) {
@@ -57,7 +49,7 @@ static void bodies_converge_with_the_order_of_the_integrator(void** unused) {
             double error[3];
             for (int level = 0; level < 3; level++) {
                 double* x = swing(0.04 / (1 << level), staged[k], kind, &n);
-                error[level] = distance(x, truth, n);
+                error[level] = norm_between(x, truth, n);
                 free(x);
             }
             double order = log2(error[1] / error[2]);

@@ -80,17 +80,9 @@ static double* moved(const char* text, double h, const char* integrator, double 
         if (ct_step(s.model, s.work, s.state, NULL, &report)) fail_msg("%s", report.message);
         assert_int_equal(report.substeps, 1);
     }
-    *n = 3 * ct_model_summary(s.model).nvert;
-    double* x = malloc((size_t)*n * sizeof(double));
-    memcpy(x, ct_state_positions(s.state), (size_t)*n * sizeof(double));
+    double* x = copy_positions(&s, n);
     stop(&s);
     return x;
-}
-
-static double distance(const double* a, const double* b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum);
 }
 
 static void skeletons_converge_with_the_order_of_the_integrator(void** unused) {
@@ -102,7 +94,7 @@ static void skeletons_converge_with_the_order_of_the_integrator(void** unused) {
             double error[3];
             for (int level = 0; level < 3; level++) {
                 double* x = moved(moving[k].scene, 0.02 / (1 << level), name, moving[k].gravity, &n);
-                error[level] = distance(x, truth, n);
+                error[level] = norm_between(x, truth, n);
                 free(x);
             }
             const double slope = log2(error[1] / error[2]);
@@ -176,7 +168,7 @@ static void sliding_bones_are_of_second_order(void** unused) {
     double error[3], *truth = moved(scene, 0.02 / 32, "sdirk2", 9.81, &n);
     for (int level = 0; level < 3; level++) {
         double* x = moved(scene, 0.02 / (1 << level), "sdirk2", 9.81, &n);
-        error[level] = distance(x, truth, n);
+        error[level] = norm_between(x, truth, n);
         free(x);
     }
     print_message("errors %.2e %.2e %.2e m\n", error[0], error[1], error[2]);

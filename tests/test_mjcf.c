@@ -299,10 +299,10 @@ static void every_axial_joint_has_its_armature(void** unused) {
 
 // Three joints with rotors, one after another, in free motion; MuJoCo's own Runge-Kutta rule with steps of
 // 0.1 ms.
-static double off_mujoco(double h) {
+static double off_mujoco(ct_integrator integrator, double h) {
     ct_settings settings = ct_settings_default();
     settings.gravity[0] = settings.gravity[1] = 0, settings.gravity[2] = -9.81;
-    settings.integrator = CT_INTEGRATOR_BDF2;
+    settings.integrator = integrator;
     settings.time_step = h, settings.tolerance = 1e-11, settings.threads = 1;
     ct_robot robot = load(
         "<mujoco><compiler settotalmass='3'/><default><joint armature='.02' damping='.05'/></default>"
@@ -320,9 +320,18 @@ static double off_mujoco(double h) {
 }
 
 static void rotors_move_as_in_mujoco(void** unused) {
-    const double coarse = off_mujoco(1e-3), fine = off_mujoco(5e-4);
-    print_message("off by %.2e and %.2e, slope %.2f\n", coarse, fine, log2(coarse / fine));
-    assert_true(fine < 1e-5 && fabs(log2(coarse / fine) - 2) < 0.2);
+    static const struct {
+        ct_integrator integrator;
+        double step, order, most;
+    } rule[] = {{CT_INTEGRATOR_BDF2, 1e-3, 2, 1e-5},
+                {CT_INTEGRATOR_SDIRK2, 1e-2, 2, 1e-4},
+                {CT_INTEGRATOR_SDIRK3, 1e-2, 3, 1e-6}};
+    for (size_t k = 0; k < sizeof rule / sizeof rule[0]; k++) {
+        const double coarse = off_mujoco(rule[k].integrator, rule[k].step),
+                     fine = off_mujoco(rule[k].integrator, rule[k].step / 2), slope = log2(coarse / fine);
+        print_message("off by %.2e and %.2e, slope %.2f\n", coarse, fine, slope);
+        assert_true(fine < rule[k].most && fabs(slope - rule[k].order) < 0.2);
+    }
 }
 
 // Of geoms in groups alone, and scaled to a sum.
