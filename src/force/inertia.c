@@ -36,19 +36,27 @@ static void begin_links(const ct_inertia* inertia, ct_inertia_work* work, const 
     }
 }
 
+// out = a x + b y, and + e z where there is such a past.
+static void combine(double* restrict out, ct_rate rate, const double* x, const double* y, const double* z,
+                    size_t n) {
+    if (z)
+        for (size_t i = 0; i < n; i++) out[i] = rate.a * x[i] + rate.b * y[i] + rate.e * z[i];
+    else
+        for (size_t i = 0; i < n; i++) out[i] = rate.a * x[i] + rate.b * y[i];
+}
+
 void ct_inertia_begin(const ct_inertia* inertia, ct_inertia_work* work, const ct_family_step* step) {
     const ct_rate rate = step->rate;
+    const size_t n = 3 * (size_t)inertia->nvert;
     const bool past = step->npast > 1;
+    double* restrict p = work->history, * restrict s = work->inertial;
+    if (rate.c == 0) return;  // statics: nothing moves
+    combine(p, rate, step->x_n, step->x_nm1, past ? step->x_nm2 : NULL, n);
+    combine(s, rate, step->v_n, step->v_nm1, past ? step->v_nm2 : NULL, n);
+    for (size_t i = 0; i < n; i++) s[i] = (p[i] + s[i] / rate.c) / rate.c;
     for (int v = 0; v < inertia->nvert; v++) {
-        double gain = inertia->mass[v] > 0 ? 1 / (rate.c * rate.c * inertia->mass[v]) : 0;
-        if (rate.c == 0) break;  // statics: nothing moves
-        for (int i = 3 * v; i < 3 * v + 3; i++) {
-            double p = rate.a * step->x_n[i] + rate.b * step->x_nm1[i];
-            double q = rate.a * step->v_n[i] + rate.b * step->v_nm1[i];
-            if (past) p += rate.e * step->x_nm2[i], q += rate.e * step->v_nm2[i];
-            work->history[i] = p;
-            work->inertial[i] = (p + q / rate.c) / rate.c + gain * step->force[i];
-        }
+        const double gain = inertia->mass[v] > 0 ? 1 / (rate.c * rate.c * inertia->mass[v]) : 0;
+        for (int i = 3 * v; i < 3 * v + 3; i++) s[i] += gain * step->force[i];
     }
     if (step->links) begin_links(inertia, work, step);
 }

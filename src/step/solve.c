@@ -74,10 +74,10 @@ static double search(const ct_model* model, ct_work* work, double slope, const c
 
 // ---- L-BFGS on the warped factor -----------------------------------------------------------
 
-// d = -H r, H the inverse Hessian estimate from `count` pairs on top of the preconditioner (two-loop
-// recursion).
-static void lbfgs_direction(const ct_model* model, ct_work* work, int count, ct_step_report* report) {
-    size_t n = (size_t)model->nunknown;
+// d = -H r, H the inverse Hessian estimate from the pairs on top of the preconditioner (two-loop recursion).
+static void lbfgs_direction(const ct_model* model, ct_work* work, ct_step_report* report) {
+    const size_t n = (size_t)model->nunknown;
+    const int count = work->lbfgs.count;
     double weight[CT_HISTORY];
     double* q = work->scratch;
     memcpy(q, work->r, n * sizeof(double));
@@ -93,8 +93,8 @@ static void lbfgs_direction(const ct_model* model, ct_work* work, int count, ct_
     for (size_t i = 0; i < n; i++) work->d[i] = -work->d[i];
 }
 
-// Puts the pair (t d, r_trial - r) first; drops it when its curvature is not positive. Returns the new count.
-static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int count) {
+// Puts the pair (t d, r_trial - r) first; forgets all when its curvature is not positive.
+static void lbfgs_remember(const ct_model* model, ct_work* work, double t) {
     size_t n = (size_t)model->nunknown;
     double *s = work->lbfgs.s[CT_HISTORY - 1], *y = work->lbfgs.y[CT_HISTORY - 1];
     for (size_t i = 0; i < n; i++) {
@@ -102,7 +102,10 @@ static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int co
         y[i] = work->r_trial[i] - work->r[i];
     }
     double curvature = ct_vecn_blas_dot(s, y, n);
-    if (!(curvature > 0)) return 0;
+    if (!(curvature > 0)) {
+        work->lbfgs.count = 0;
+        return;
+    }
     for (int i = CT_HISTORY - 1; i > 0; i--) {
         work->lbfgs.s[i] = work->lbfgs.s[i - 1];
         work->lbfgs.y[i] = work->lbfgs.y[i - 1];
@@ -111,14 +114,13 @@ static int lbfgs_remember(const ct_model* model, ct_work* work, double t, int co
     work->lbfgs.s[0] = s;
     work->lbfgs.y[0] = y;
     work->lbfgs.rho[0] = 1 / curvature;
-    return count < CT_HISTORY ? count + 1 : CT_HISTORY;
+    if (work->lbfgs.count < CT_HISTORY) work->lbfgs.count++;
 }
 
 // Iterates while it pays; leaves the point reached in `here`. True when converged.
 static bool fast_path(const ct_model* model, ct_work* work, ct_solve_point* here, ct_step_report* report) {
     size_t n = (size_t)model->nunknown;
     double start = here->norm;
-    int count = 0;
     int limit = report->solves + FAST_ITERATIONS < model->settings.max_iterations
                     ? FAST_ITERATIONS
                     : model->settings.max_iterations - report->solves;
@@ -128,13 +130,13 @@ static bool fast_path(const ct_model* model, ct_work* work, ct_solve_point* here
             double rate = log(here->norm / start) / i;
             if (!(i + log(work->target / here->norm) / rate < FAST_ITERATIONS) || rate >= 0) return false;
         }
-        lbfgs_direction(model, work, count, report);
+        lbfgs_direction(model, work, report);
         double slope = ct_vecn_blas_dot(work->r, work->d, n);
         if (!(slope < 0)) return false;
         ct_solve_point trial;
         double t = search(model, work, slope, here, &trial, report);
         if (t == 0) return false;
-        count = lbfgs_remember(model, work, t, count);
+        lbfgs_remember(model, work, t);
         swap(&work->r, &work->r_trial);
         *here = trial;
         report->iterations++;

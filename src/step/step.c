@@ -17,6 +17,7 @@
 #include "step/link_stages.h"
 #include "step/phi.h"
 #include "step/policy.h"
+#include "step/predict.h"
 #include "step/refuse.h"
 
 enum { GOOD_SOLVES = 8 };   // solves per step of a factor that fits; more speak for a refresh
@@ -69,45 +70,6 @@ static const double* backup_array(const ct_state* state, const ct_work* work, co
 static ct_anchors backup_anchors(const ct_state* state, const ct_work* work) {
     return (ct_anchors){(const ct_anchor*)backup_array(state, work, (const double*)state->anchor),
                         (int)((const ct_state_header*)work->backup)->nanchor};
-}
-
-// Joints continue with the rates of the last step; then the links' nodes go where the joints put them. `end`:
-// where the (sub-)step ends, as a fraction of the step.
-static void predict_joints(const ct_model* model, ct_work* work, const ct_state* state, double h,
-                           double end) {
-    const ct_tree* tree = &model->tree;
-    memcpy(work->at.q, state->q, (size_t)tree->ncoordinate * sizeof(double));
-    double fraction = state->header->history ? h / model->settings.time_step : 0;
-    if (fraction > 0) ct_joints_continue(tree, state->q, state->q_previous, fraction, work->at.q);
-    else ct_joints_advance(tree, state->rate, h, work->at.q);
-    // driven roots go on from where the whole step began
-    ct_external_roots_between(model, backup_array(state, work, state->q) + tree->root_coordinate,
-                              work->root_end, end, work->at.q + tree->root_coordinate);
-    ct_config_place(tree, &work->at);
-}
-
-// The start of the solve: x + h v_next with v_next extrapolated from the last velocities, as far as they have
-// been smooth: v, v + (v - v') or v + (v - v') + (v - 2 v' + v'').
-static void predict(const ct_model* model, ct_work* work, const ct_state* state, double h, bool whole,
-                    double end) {
-    const double *v = state->v, *v1 = state->v_previous, *v2 = state->v_before;
-    int n = 3 * model->nvert, history = whole ? (int)state->header->history : 0;
-    double first = history >= 1 ? h : 0, second = 0;
-    if (history >= 2) {
-        double change = 0, bend = 0;
-        for (int i = 0; i < n; i++) {
-            if (!(model->mass[i / 3] > 0)) continue;  // obstacles
-            double d = v[i] - v1[i], e = d - (v1[i] - v2[i]);
-            change += d * d;
-            bend += e * e;
-        }
-        if (bend < 0.25 * change) second = h;
-    }
-    for (int i = 0; i < n; i++) {
-        double d = v[i] - v1[i];
-        work->at.x[i] = state->x[i] + h * v[i] + first * d + second * (d - (v1[i] - v2[i]));
-    }
-    if (model->tree.nlink) predict_joints(model, work, state, h, end);
 }
 
 static void accept_contacts(const ct_model* model, const ct_work* work, ct_state* state,
@@ -257,11 +219,12 @@ static ct_status advance_once(const ct_model* model, ct_work* work, ct_state* st
                          .q_previous = state->q_previous};
     work->x_from = state->x, work->v_from = state->v;
     ct_phi_begin(model, work, &from);
-    predict(model, work, state, h, whole, start + length);
+    ct_predict_step(model, work, state, backup_array(state, work, state->q), h, whole, start + length);
     drive(model, work, backup_array(state, work, state->x), start + length, work->at.x);
 
     ct_step_report attempt = {.smooth = true};
     double time = state->header->time + start * model->settings.time_step;
+    work->lbfgs.count = 0;
     if (model->nunknown) status = model->solver->solve(model, work, state, time, h, &attempt);
     follow(model, work, state);
     count(report, &attempt, status == CT_OK || !may_split);
@@ -288,32 +251,6 @@ static ct_status advance(const ct_model* model, ct_work* work, ct_state* state, 
 }
 
 // ---- stages --------------------------------------------------------------------------------
-
-// Where stage i starts, Y of rate.h, and where it is expected to end. The acceleration goes on to change as
-// it did over the last two steps.
-static void foresee_stage(const ct_model* model, ct_work* work, const ct_state* state, ct_integrator rule,
-                          int i) {
-    const double h = model->settings.time_step;
-    const ct_rate rate = ct_rate_stage(rule, i, h);
-    const double a = rate.a / rate.c, b = rate.b / rate.c, e = rate.e / rate.c, gh = 1 / rate.c;
-    const double end = ct_rate_stage_end(rule, i), last = i ? ct_rate_stage_end(rule, i - 1) : 0;
-    ct_stages_work* s = &work->stages;
-    const double *v = state->v, *v1 = state->v_previous, *v2 = state->v_before;
-    const int history = (int)state->header->history;
-    for (int k = 0; k < 3 * model->nvert; k++) {
-        double Y = a * state->x[k], W = a * v[k];
-        if (i > 0) Y += b * s->x[0][k], W += b * s->v[0][k];
-        if (i > 1) Y += e * s->x[1][k], W += e * s->v[1][k];
-        double d = history > 0 ? (v[k] - v1[k]) / h : 0;
-        double bend = history > 1 ? d - (v1[k] - v2[k]) / h : 0;
-        double now = i ? s->acceleration[k] : d + 0.5 * bend;
-        double acceleration = now + (end - last) * bend;
-        s->from_x[k] = Y;
-        s->from_v[k] = W;
-        s->look_v[k] = W + gh * acceleration;
-        s->look_x[k] = Y + gh * s->look_v[k];
-    }
-}
 
 // The stage's end: velocity and acceleration there; for the last stage the state's.
 static void accept_stage(const ct_model* model, ct_work* work, ct_state* state, int i, bool last,
@@ -350,16 +287,6 @@ static bool closes(const ct_work* work, ct_anchors before, bool touching) {
         if (!touching && touch->is.set == CT_CONTACT_SET_STICK && slid(touch)) return true;
     }
     return false;
-}
-
-// The links where they are expected to end, and their motion there.
-static const ct_link_motion* foresee_links(const ct_model* model, ct_work* work, const ct_state* state,
-                                           int i) {
-    const ct_stages_work* s = &work->stages;
-    ct_link_stages_next(model, work->links, i, s->q[0], s->q[1]);
-    ct_link_stages_foresee(model, work->links, state->header->history ? state->q_previous : NULL, work->at.q);
-    ct_config_place(&model->tree, &work->at);
-    return ct_link_stages_at(model, work->links, &work->at);
 }
 
 // The residual with the links' motion at the solution is small enough: it was `residual` with the one solved
@@ -410,10 +337,10 @@ static ct_status advance_stage(const ct_model* model, ct_work* work, ct_state* s
                          .q = state->q,
                          .q_previous = i ? s->q[0] : state->q_previous,
                          .q_second = s->q[1]};
-    foresee_stage(model, work, state, rule, i);
+    ct_predict_stage(model, work, state, rule, i);
     work->x_from = s->from_x, work->v_from = s->from_v;
     memcpy(work->at.x, s->look_x, 3 * (size_t)model->nvert * sizeof(double));
-    if (work->links) from.links = foresee_links(model, work, state, i);
+    if (work->links) from.links = ct_predict_links(model, work, state, i);
     ct_actuate_at(model, state->actuation, work->given, end, work->actuation);
     ct_phi_begin(model, work, &from);
     drive_stage(model, work, state->x, state->header->time + end * h, rule, end, work->at.x);
@@ -464,6 +391,7 @@ static void forget_stages(const ct_model* model, ct_work* work, ct_state* state)
 static ct_status advance_stages(const ct_model* model, ct_work* work, ct_state* state, ct_integrator rule,
                                 bool* closed, ct_step_report* report) {
     ct_status status = choose_factor(model, work, state, 0, report);
+    work->lbfgs.count = 0;
     if (work->links) ct_link_stages_begin(model, work->links, rule, state->q, state->v);
     for (int i = 0; status == CT_OK && !*closed && i < ct_rate_stages(rule); i++)
         status = advance_stage(model, work, state, rule, i, closed, report);

@@ -15,8 +15,10 @@
 
 enum { CT_HISTORY = 5 };  // pairs kept by L-BFGS
 
-// Of solve.c: how the gradient has changed (y) along the last steps (s), the latest first.
+// Of solve.c: how the gradient has changed (y) along the last steps (s), the latest first. Stages of a step
+// share them: their matrix is the same.
 typedef struct ct_lbfgs {
+    int count;                              // of pairs
     double *s[CT_HISTORY], *y[CT_HISTORY];  // nunknown
     double rho[CT_HISTORY];                 // 1 / (s . y)
 } ct_lbfgs;
