@@ -5,7 +5,7 @@
 // displacements; the truth is velocity Verlet at a quarter of its longest stable step, confirmed by SDIRK3.
 // Each integrator runs with step after step halved, until its error is below the finest goal; CPU time at a
 // goal is interpolated between the runs around it, in logarithms. Velocity Verlet runs at .9 of its longest
-// stable step, where its error is what it is.
+// stable step, where its error is what it is. Short runs are repeated, and the fastest counts.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 
 #include "bench.h"
 
-enum { TIMES = 10, MOST_RUNS = 9, MOST_SIZES = 8 };
+enum { TIMES = 10, MOST_RUNS = 9, MOST_SIZES = 8, MOST_REPEATS = 9 };
 static const double DURATION = 1, GOALS[] = {1e-3, 1e-4};
+static const double ENOUGH = 1.5;  // s of CPU, after which a run is not repeated
 enum { GOAL_COUNT = sizeof GOALS / sizeof GOALS[0] };
 
 typedef struct run {
@@ -116,6 +117,36 @@ static ct_status run_verlet(beam* b, double h, double* x, run* r) {
     return status;
 }
 
+// Time of the fastest of several runs, and their error; a beam of its own for each.
+static ct_status repeat_implicit(int tets, double tolerance, ct_integrator integrator, double h,
+                                 const double* truth, double* x, run* r, ct_error* error) {
+    ct_status status = CT_OK;
+    double spent = 0, least = INFINITY;
+    for (int i = 0; status == CT_OK && i < MOST_REPEATS && spent < ENOUGH; i++) {
+        beam b;
+        status = open_beam(&b, tets, integrator, h, tolerance, error);
+        if (status == CT_OK) status = run_implicit(&b, h, x, r, error);
+        if (status == CT_OK && i == 0) r->error = error_of(&b, x, truth);
+        spent += r->seconds;
+        least = fmin(least, r->seconds);
+        close_beam(&b);
+    }
+    r->seconds = least;
+    return status;
+}
+
+static ct_status repeat_verlet(beam* b, double h, double* x, run* r) {
+    ct_status status = CT_OK;
+    double spent = 0, least = INFINITY;
+    for (int i = 0; status == CT_OK && i < MOST_REPEATS && spent < ENOUGH; i++) {
+        status = run_verlet(b, h, x, r);
+        spent += r->seconds;
+        least = fmin(least, r->seconds);
+    }
+    r->seconds = least;
+    return status;
+}
+
 // CPU seconds at the error `goal`.
 static double seconds_at(const course* c, double goal) {
     if (c->count && c->runs[0].error <= goal) return c->runs[0].seconds;
@@ -145,16 +176,12 @@ static ct_status run_course(int tets, double tolerance, course* c, const double*
     ct_status status = CT_OK;
     for (double h = 0.02; status == CT_OK && c->count < MOST_RUNS; h /= 2) {
         run* r = &c->runs[c->count];
-        beam b;
-        status = open_beam(&b, tets, c->integrator, h, tolerance, error);
-        if (status == CT_OK) status = run_implicit(&b, h, x, r, error);
+        status = repeat_implicit(tets, tolerance, c->integrator, h, truth, x, r, error);
         if (status == CT_OK) {
-            r->error = error_of(&b, x, truth);
             c->count++;
             if (json) json_array_append_new(runs, run_object(ct_integrator_name(c->integrator), r));
             else print_run(ct_integrator_name(c->integrator), r);
         }
-        close_beam(&b);
         // Euler would take for ever: it is stopped at the time that BDF2 takes for the finest goal
         if (status == CT_OK && (r->error < GOALS[GOAL_COUNT - 1] || (h < 6e-4 && r->error > 4e-3))) break;
     }
@@ -170,7 +197,7 @@ static ct_status run_explicit(int tets, double* truth, double* x, run* verlet, d
     ct_status status = open_beam(&b, tets, CT_INTEGRATOR_SDIRK3, 0.00125, 1e-9, error);
     double limit = status == CT_OK ? ct_profile_verlet_limit(b.model, b.work) : 0;
     if (status == CT_OK) status = run_verlet(&b, 0.25 * limit, truth, &fine);
-    if (status == CT_OK) status = run_verlet(&b, 0.9 * limit, x, verlet);
+    if (status == CT_OK) status = repeat_verlet(&b, 0.9 * limit, x, verlet);
     if (status == CT_OK) verlet->error = error_of(&b, x, truth);
     if (status == CT_OK) status = run_implicit(&b, 0.00125, x, &fine, error);
     if (status == CT_OK) *confirmed = error_of(&b, x, truth);
