@@ -282,12 +282,12 @@ static const char examples[] = "  cuttle bench accuracy\n"
 
 int cuttle_bench_accuracy(int argc, char** argv) {
     const char* sizes = "1k,10k";
-    double tolerance = 1e-3;
+    double tolerance = 4e-3;
     bool json = false;
     int size[MOST_SIZES], code = CLI_OK, count;
     const cli_option options[] = {
         {"--sizes", 0, CLI_TEXT, &sizes, "LIST", "numbers of tets (default: 1k,10k)"},
-        {"--tolerance", 0, CLI_POSITIVE, &tolerance, "T", "of the implicit steps (default: 1e-3)"},
+        {"--tolerance", 0, CLI_POSITIVE, &tolerance, "T", "of the implicit steps (default: 4e-3)"},
         {"--json", 0, CLI_FLAG, &json, NULL, "print one JSON object"},
         {0}};
     const cli_usage usage = {
