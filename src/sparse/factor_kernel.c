@@ -190,17 +190,16 @@ INLINE void backward(const ct_sweep* sweep, bool half) {
 
 // Eight rows of one column as floats; zeros below the panel, and nothing beyond the range of half.
 INLINE ct_float8 read_rows(const double* column, int row, int height, bool half) {
-    double entry[CT_TILE_ROWS] = {0};
-    if (row + CT_TILE_ROWS <= height) memcpy(entry, column + row, sizeof entry);
+    typedef double double8 __attribute__((vector_size(8 * CT_TILE_ROWS)));
+    typedef int64_t mask8 __attribute__((vector_size(8 * CT_TILE_ROWS)));
+    double8 entry = {0};
+    if (row + CT_TILE_ROWS <= height) memcpy(&entry, column + row, sizeof entry);
     else
         for (int i = 0; row + i < height; i++) entry[i] = column[row + i];
-    ct_float8 value;
-    const double limit = half ? 65504 : FLT_MAX;
-    for (int i = 0; i < CT_TILE_ROWS; i++) {
-        double bounded = entry[i] > limit ? limit : entry[i] < -limit ? -limit : entry[i];
-        value[i] = (float)bounded;
-    }
-    return value;
+    const double8 limit = (double8){0} + (half ? 65504 : FLT_MAX);
+    const mask8 above = entry > limit, below = entry < -limit;
+    entry = (double8)(((mask8)limit & above) | ((mask8)-limit & below) | ((mask8)entry & ~(above | below)));
+    return __builtin_convertvector(entry, ct_float8);
 }
 
 INLINE void pack_panel(const ct_panel* panel, const double* W, size_t stride, int begin, int end, void* tile,

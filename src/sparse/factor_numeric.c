@@ -102,9 +102,10 @@ static void solve_rows(int begin, int end, void* user) {
 }
 
 // [L11; L21] becomes [inv(L11); -L21 inv(L11)].
-static void invert(const block* b, ct_threads* threads, double* multiple) {
+static void invert(const block* b, ct_threads* threads) {
     if (b->columns <= CT_FRONTS_NARROW) {
-        b->to->dense->invert(b->L, b->columns, b->rows, multiple);
+        double scratch[CT_FRONTS_NARROW * CT_FRONTS_WIDTH(CT_FRONTS_NARROW)];
+        b->to->dense->invert(b->L, b->columns, b->rows, scratch);
         return;
     }
     const int below = b->rows - b->columns;
@@ -126,14 +127,14 @@ static void store(int number, double* L, int columns, int rows, ct_threads* thre
     const storing* to = user;
     const ct_panel* panel = &to->symbolic->panel[to->symbolic->place[number]];
     float* pivot = to->values->pivot + 4 * (size_t)panel->slot;
-    double d[3 * CT_PANEL_NODES], multiple[3 * CT_PANEL_NODES];
+    double d[3 * CT_PANEL_NODES];
     const size_t stride = (size_t)rows;
     for (int j = 0; j < columns; j++) {
         d[j] = L[(size_t)j * stride + (size_t)j];
         pivot[4 * (j / 3) + j % 3] = (float)(1 / (d[j] * d[j]));
     }
     block b = {.to = to, .panel = panel, .L = L, .columns = columns, .rows = rows};
-    invert(&b, threads, multiple);
+    invert(&b, threads);
     // inv(Lu11) = D inv(L11)
     for (int j = 0; j < columns; j++) {
         double* column = L + (size_t)j * stride;

@@ -127,11 +127,8 @@ static void add_columns(const adding* a, const ct_front_block* from, int own, in
     for (size_t q = 0; q < d; q++) {
         const double* source = a->from + d * d * from->offset + (d * (size_t)(own - begin) + q) * height;
         double* target = a->to + d * d * block->offset + (d * (size_t)(place - block->first) + q) * stride;
-        int skip = own - run[r].from;
-        for (int k = r; k < a->child->nrun; k++, skip = 0)
-            a->f->kernels->add(d * (size_t)(run[k].nodes - skip),
-                               source + d * (size_t)(run[k].from + skip - begin),
-                               target + d * (size_t)(run[k].to + skip - block->first));
+        a->f->kernels->add((int)d, own - run[r].from, run + r, a->child->nrun - r, source - d * (size_t)begin,
+                           target - d * (size_t)block->first);
     }
 }
 
@@ -150,13 +147,18 @@ static void add_block(int task, void* user) {
     }
 }
 
+// Nodes of the columns of a block, from each one on.
+static void clear_block(const factoring* f, const ct_front* front, const ct_front_block* block, double* to) {
+    const size_t d = (size_t)f->def->unknowns, rows = d * (size_t)(front->width + front->border - block->first);
+    double* column = to + d * d * block->offset;
+    for (size_t j = 0; j < d * (size_t)block->nodes; j++, column += rows)
+        memset(column + j / d * d, 0, (rows - j / d * d) * sizeof(double));
+}
+
 static void assemble(const factoring* f, const ct_front* front, double* to, ct_threads* threads) {
     const ct_front_plan* plan = f->def->plan;
-    const ct_front_block* last = &plan->block[front->block + front->nblock - 1];
-    const size_t d = (size_t)f->def->unknowns,
-                 size = last->offset +
-                        (size_t)last->nodes * (size_t)(front->width + front->border - last->first);
-    memset(to, 0, d * d * size * sizeof(double));
+    const size_t d = (size_t)f->def->unknowns;
+    for (int b = 0; b < front->nblock; b++) clear_block(f, front, &plan->block[front->block + b], to);
     if (d == 3) load_blocks(f, front, to);
     else load_scalars(f, front, to);
     for (int k = 0; k < front->nchild; k++) {
@@ -239,21 +241,42 @@ static void update_piece(int piece, void* user) {
     ct_blas_end();
 }
 
+// The same of all rows, where there are few.
+static void leave_block(const eliminating* e, int b) {
+    const ct_front_block* block = &e->f->def->plan->block[e->front->block + b];
+    const ct_front_block* own = &e->f->def->plan->block[e->front->block + e->which];
+    const int d = e->f->def->unknowns;
+    e->f->kernels->leave(e->L + d * (block->first - own->first), e->columns, e->stride,
+                         d * (e->front->width + e->front->border - block->first), d * block->nodes,
+                         e->base + (size_t)(d * d) * block->offset);
+}
+
 // What the block at hand takes away from those after it.
 static void update_rest(const eliminating* e, ct_threads* threads) {
-    const ct_front_plan* plan = e->f->def->plan;
     const int rest = e->stride - e->columns, next = e->which + 1;
     if (next == e->front->nblock) return;
-    if (e->columns <= CT_FRONTS_NARROW && rest <= 3 * CT_FRONTS_NARROW && next == e->front->nblock - 1) {
-        double* U = e->base + (size_t)(e->f->def->unknowns * e->f->def->unknowns) *
-                                  plan->block[e->front->block + next].offset;
-        e->f->kernels->leave(e->L + e->columns, e->columns, e->stride, rest, rest, U);
+    if (e->columns <= CT_FRONTS_NARROW && rest <= CT_FRONTS_SHORT) {
+        for (int b = next; b < e->front->nblock; b++) leave_block(e, b);
         return;
     }
     int pieces = 0;
     for (int b = next; b < e->front->nblock; b++) pieces += update_pieces(e, b);
     const double flops = (double)rest * rest * e->columns;
     ct_threads_run(flops < SHARED_FLOPS ? NULL : threads, pieces, update_piece, (void*)e);
+}
+
+// What is left goes to its place, which is not above: column after column, the nodes from its own on.
+static void move_left(const factoring* f, const ct_front* front) {
+    if (front->left == front->at + f->def->plan->block[front->block + front->nown].offset) return;
+    const size_t d = (size_t)f->def->unknowns;
+    const ct_front_block* block = &f->def->plan->block[front->block + front->nown];
+    const double* from = room_at(f, front->at) + d * d * block->offset;
+    double* to = room_at(f, front->left);
+    for (int b = front->nown; b < front->nblock; b++, block++) {
+        const size_t rows = d * (size_t)(front->width + front->border - block->first);
+        for (size_t j = 0; j < d * (size_t)block->nodes; j++, from += rows, to += rows)
+            memmove(to + j / d * d, from + j / d * d, (rows - j / d * d) * sizeof(double));
+    }
 }
 
 static bool has_failed(factoring* f) { return atomic_load_explicit(&f->failed, memory_order_relaxed); }
@@ -284,10 +307,7 @@ static void make_front(factoring* f, int which, ct_threads* threads) {
         def->store(front->panel + b, e.L, e.columns, e.stride, threads, def->user);
     }
     if (!front->border) return;
-    const ct_front_block *left = &plan->block[front->block + front->nown],
-                         *last = &plan->block[front->block + front->nblock - 1];
-    const size_t size = last->offset + (size_t)last->nodes * (size_t)(all - last->first) - left->offset;
-    memmove(room_at(f, front->left), e.base + d * d * left->offset, d * d * size * sizeof(double));
+    move_left(f, front);
 }
 
 static void run_task(int index, void* user) {
