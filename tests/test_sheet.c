@@ -466,7 +466,7 @@ static void energy_and_forces_follow_a_rotation(void** state) {
     for (int energy = 0; energy < CT_ENERGY_COUNT; energy++) {
         patch p = make(energy, true, 0.5);
         double y[3 * NV + 1], f[3 * NV + 1], g[3 * NV + 1], Rf[3 * NV + 1];
-        ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.mesh->x, 0, NULL);
+        ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.rest, 0, NULL);
         const double before = gradient(&p, p.x, f);
         turn(&R, p.x, y);
         for (int i = 0; i < 3 * NV; i++) y[i] += 0.3;
@@ -481,7 +481,7 @@ static void energy_and_forces_follow_a_rotation(void** state) {
 static void forces_have_no_resultant(void** state) {
     patch p = make(-1, true, 0.5);
     double f[3 * NV + 1], force[3] = {0}, moment[3] = {0};
-    ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.mesh->x, 0, NULL);
+    ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.rest, 0, NULL);
     gradient(&p, p.x, f);
     for (int v = 0; v < NV; v++)
         for (int a = 0; a < 3; a++) {
@@ -546,7 +546,7 @@ static void assembled_hessian_of_membranes_is_the_product(void** state) {
         ct_block_matrix A = pattern(&p, &arena);
         ct_sheet_set_parameters(p.sheet, &(ct_sheet_parameters){.bending = none});
         if (at) begin(&p, x_n, x_nm1);
-        else ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.mesh->x, 0, NULL);
+        else ct_sheet_begin_step(p.sheet, p.work, 100, 100, p.rest, 0, NULL);
         ct_sheet_assemble(p.sheet, p.work, at ? p.x : NULL, false, unknown, &A);
         ct_sheet_linearise(p.sheet, p.work, at ? p.x : p.rest, false);
         product(&p, d, Hd);

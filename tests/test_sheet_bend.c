@@ -48,6 +48,8 @@ static plate make_plate(ct_mesh* mesh, const plate_def* def) {
                                 .clamped = def->clamped};
     must(ct_sheet_create(&out.sheet, &sheet), NULL);
     must(ct_sheet_work_create(&out.work, out.sheet), NULL);
+    // kernels read one number more
+    mesh->x = realloc(mesh->x, (3 * (size_t)mesh->nvert + 1) * sizeof *mesh->x);
     ct_sheet_begin_step(out.sheet, out.work, 0, 0, mesh->x, 0, NULL);
     out.unknown = calloc((size_t)mesh->nvert, sizeof(int));
     for (int v = 0; v < mesh->nvert; v++) out.unknown[v] = def->driven && def->driven[v] ? -1 : out.nfree++;

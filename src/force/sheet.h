@@ -81,7 +81,7 @@ void ct_sheet_begin_rate(const ct_sheet* sheet, ct_sheet_work* work, double c, d
                          double b, const double* x_nm1);
 void ct_sheet_add_past(const ct_sheet* sheet, ct_sheet_work* work, double e, const double* x_past);
 double ct_sheet_gradient(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* f);
-// foreseen: with the stress foreseen in the geometric stiffness, see sheet_foresee.c; otherwise exact.
+// foreseen: with the stress foreseen in the geometric stiffness, see sheet_pass.c; otherwise exact.
 void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x, bool foreseen);
 // Foresees the stress at x_n, then that of the last linearisation after the motion length dx.
 void ct_sheet_foresee_start(const ct_sheet* sheet, ct_sheet_work* work, const double* x_n);

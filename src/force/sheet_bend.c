@@ -44,18 +44,6 @@ double ct_sheet_angle_change(const ct_sheet* sheet, int k, const double* x, cons
     return ct_hinge_dot(g, along);
 }
 
-void ct_sheet_bend_begin(const ct_sheet* sheet, ct_sheet_work* work, const double* x_n) {
-    for (int k = 0; k < sheet->nangle; k++)
-        if (ct_sheet_is_angle(sheet, k)) work->angle_start[k] = ct_sheet_angle(sheet, k, x_n);
-    memset(work->angle_rate, 0, (size_t)sheet->nangle * sizeof(double));
-}
-
-void ct_sheet_bend_history(const ct_sheet* sheet, ct_sheet_work* work, double scale, const double* x) {
-    for (int k = 0; k < sheet->nangle; k++)
-        if (ct_sheet_is_angle(sheet, k))
-            work->angle_rate[k] += scale * ct_sheet_unwrap(work, k, ct_sheet_angle(sheet, k, x));
-}
-
 // ---- passes --------------------------------------------------------------------------------
 
 static ct_bend_pass begin_pass(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double c) {
@@ -71,6 +59,23 @@ static ct_bend_pass begin_pass(const ct_sheet* sheet, const ct_sheet_work* work,
                           .bend_angle = work->bend_angle,
                           .bend_rate = work->bend_rate,
                           .pull = work->pull};
+}
+
+static void angles_at(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* angle) {
+    const ct_bend_pass pass = begin_pass(sheet, work, x, 0);
+    sheet->bend_kernels->measure(&pass, angle);
+    for (int k = CT_SHEET_BLOCK * sheet->nbend; k < sheet->nangle; k++) angle[k] = ct_sheet_angle(sheet, k, x);
+}
+
+void ct_sheet_bend_begin(const ct_sheet* sheet, ct_sheet_work* work, const double* x_n) {
+    angles_at(sheet, work, x_n, work->angle_start);
+    memset(work->angle_rate, 0, (size_t)sheet->nangle * sizeof(double));
+}
+
+void ct_sheet_bend_history(const ct_sheet* sheet, ct_sheet_work* work, double scale, const double* x) {
+    angles_at(sheet, work, x, work->bend_angle);
+    for (int k = 0; k < sheet->nangle; k++)
+        work->angle_rate[k] += scale * ct_sheet_unwrap(work, k, work->bend_angle[k]);
 }
 
 static void add_forces(double* sum, const ct_sheet_clamp* clamp, double pull, const ct_vec3 g[3]) {

@@ -57,15 +57,26 @@ CT_INLINE hinge hinge_at(const ct_bend_pass* pass, int slot) {
     return h;
 }
 
+CT_INLINE vd principal_of(const hinge* h) {
+    return vatan2(-dot(cross(h->m, h->n), h->e), h->length * dot(h->m, h->n));
+}
+
 // Of the angles that differ by whole turns the one nearest to the step's start.
 CT_INLINE vd angle_of(const ct_bend_pass* pass, const hinge* h, int slot) {
-    const vd principal = vatan2(-dot(cross(h->m, h->n), h->e), h->length * dot(h->m, h->n));
+    const vd principal = principal_of(h);
     const vd turn = principal - vload(pass->start + (size_t)slot * CT_LANES);
     return vselect(vabs(turn) > M_PI, principal - vcopysign(vset(2 * M_PI), turn), principal);
 }
 
 CT_INLINE double* lanes_of(double* all, int slot, int size) {
     return all + (size_t)(slot / NVECTOR) * (size_t)size * CT_SHEET_BLOCK + slot % NVECTOR * CT_LANES;
+}
+
+static void measure(const ct_bend_pass* pass, double* angle) {
+    for (int slot = 0; slot < pass->nbend * NVECTOR; slot++) {
+        const hinge h = hinge_at(pass, slot);
+        vstore(angle + (size_t)slot * CT_LANES, principal_of(&h));
+    }
 }
 
 static void angles(const ct_bend_pass* pass, double* turn) {
@@ -230,7 +241,8 @@ static void moments_change(const ct_bend_pass* pass) {
     }
 }
 
-const ct_bend_kernels WITH_ISA(ct_bend_kernels, CT_ISA) = {.angles = angles,
+const ct_bend_kernels WITH_ISA(ct_bend_kernels, CT_ISA) = {.measure = measure,
+                                                           .angles = angles,
                                                            .moments = moments,
                                                            .forces = forces,
                                                            .linearise = linearise,

@@ -55,6 +55,11 @@ typedef struct ct_membrane_kernels {
     // stiffness beside the elastic one (3).
     void (*linearise)(const ct_sheet_pass* pass, double* linear);
     void (*product)(const ct_sheet_pass* pass, const double* linear);
+    // Three numbers a triangle, xx yy xy, 3 CT_SHEET_BLOCK per block: the strains at x times the factor, added
+    // to sum; the elastic stress at x; and what a linearisation foresees after `length` of the direction x.
+    void (*strain)(const ct_sheet_pass* pass, double factor, double* sum);
+    void (*stress)(const ct_sheet_pass* pass, double* stress);
+    void (*foresee)(const ct_sheet_pass* pass, const double* linear, double length, double* stress);
     // Sums of the triangles' rotations times their areas: three rows of 4 doubles a node.
     void (*rotations)(const ct_sheet_pass* pass);
 } ct_membrane_kernels;
@@ -76,6 +81,8 @@ typedef struct ct_bend_pass {
 } ct_bend_pass;
 
 typedef struct ct_bend_kernels {
+    // Angles at x, in [-pi, pi].
+    void (*measure)(const ct_bend_pass* pass, double* angle);
     // Angles and their rates at x, and their gradients: turn[(CT_BEND_TURN block + component) CT_SHEET_BLOCK
     // + lane], g2 g3 s t of sheet_hinge.h.
     void (*angles)(const ct_bend_pass* pass, double* turn);

@@ -133,13 +133,16 @@ CT_INLINE double membrane_block(int energy, const ct_sheet_pass* pass, int b) {
     return vsum(total);
 }
 
+// S = 2 W_I + W_J adj(C)/J
+CT_INLINE vvec3 elastic_stress(columns F, vd I, vd turn) {
+    return (vvec3){2 * I + turn * dot(F.b, F.b), 2 * I + turn * dot(F.a, F.a), -turn * dot(F.a, F.b)};
+}
+
 // The stress of the geometric stiffness beside the elastic one: what is foreseen less that, or of damping.
 CT_INLINE vvec3 further_stress(const ct_sheet_pass* pass, int b, int v, const point* p) {
     if (pass->foreseen) {
         const vvec3 S = load3(pass->foreseen + (size_t)b * 3 * CT_SHEET_BLOCK + v * CT_LANES);
-        const vd turn = p->W.J * p->inverse;
-        return (vvec3){S.x - 2 * p->W.I - turn * dot(p->F.b, p->F.b),
-                       S.y - 2 * p->W.I - turn * dot(p->F.a, p->F.a), S.z + turn * dot(p->F.a, p->F.b)};
+        return sub(S, elastic_stress(p->F, p->W.I, p->W.J * p->inverse));
     }
     if (!pass->rate) return (vvec3){vset(0), vset(0), vset(0)};
     return viscous(pass->membrane + b, strain_rate(pass, b, v, p->F), v * CT_LANES);
@@ -207,6 +210,65 @@ static void membrane_product(const ct_sheet_pass* pass, const double* linear) {
         }
 }
 
+// ---- stress --------------------------------------------------------------------------------
+
+CT_INLINE void store3(double* to, vvec3 a) {
+    vstore(to, a.x), vstore(to + CT_SHEET_BLOCK, a.y), vstore(to + 2 * CT_SHEET_BLOCK, a.z);
+}
+
+static void membrane_strain(const ct_sheet_pass* pass, double factor, double* sum) {
+    for (int slot = 0; slot < pass->nmembrane * NVECTOR; slot++) {
+        const int b = slot / NVECTOR, v = slot % NVECTOR;
+        double* to = sum + (size_t)b * 3 * CT_SHEET_BLOCK + v * CT_LANES;
+        const columns F = deformation(pass->membrane + b, pass->x, v);
+        const vvec3 G = {0.5 * (dot(F.a, F.a) - 1), 0.5 * (dot(F.b, F.b) - 1), 0.5 * dot(F.a, F.b)};
+        store3(to, axpy(load3(to), vset(factor), G));
+    }
+}
+
+CT_INLINE void stress_block(int energy, const ct_sheet_pass* pass, int b, double* stress) {
+    for (int v = 0; v < NVECTOR; v++) {
+        const point p = point_at(energy, pass->membrane + b, pass->x, v);
+        store3(stress + (size_t)b * 3 * CT_SHEET_BLOCK + v * CT_LANES,
+               elastic_stress(p.F, p.W.I, p.W.J * p.inverse));
+    }
+}
+
+static void membrane_stress(const ct_sheet_pass* pass, double* stress) {
+    for (int b = 0; b < pass->nmembrane; b++) switch (pass->membrane[b].energy) {
+        case CT_ENERGY_COROTATED: stress_block(CT_ENERGY_COROTATED, pass, b, stress); break;
+        case CT_ENERGY_PROJECTIVE: stress_block(CT_ENERGY_PROJECTIVE, pass, b, stress); break;
+        case CT_ENERGY_NEOHOOKEAN: stress_block(CT_ENERGY_NEOHOOKEAN, pass, b, stress); break;
+        default: stress_block(CT_ENERGY_STVK, pass, b, stress);
+        }
+}
+
+static void membrane_foresee(const ct_sheet_pass* pass, const double* linear, double length, double* stress) {
+    for (int slot = 0; slot < pass->nmembrane * NVECTOR; slot++) {
+        const int b = slot / NVECTOR, v = slot % NVECTOR;
+        const ct_membrane_block* block = pass->membrane + b;
+        const double* l = linear + (size_t)b * CT_MEMBRANE_LINEAR * CT_SHEET_BLOCK + v * CT_LANES;
+        const columns F = {load3(l), load3(l + 3 * CT_SHEET_BLOCK)}, dF = deformation(block, pass->x, v);
+        const vvec3 n = load3(l + 6 * CT_SHEET_BLOCK);
+        const vd inverse = vload(l + 9 * CT_SHEET_BLOCK), I = vload(l + 10 * CT_SHEET_BLOCK),
+                 J = vload(l + 11 * CT_SHEET_BLOCK), II = vload(l + 12 * CT_SHEET_BLOCK),
+                 IJ = vload(l + 13 * CT_SHEET_BLOCK), JJ = vload(l + 14 * CT_SHEET_BLOCK);
+        const vvec3 dG = {dot(F.a, dF.a), dot(F.b, dF.b), 0.5 * (dot(F.a, dF.b) + dot(F.b, dF.a))};
+        const vd dI = 2 * (dG.x + dG.y), dJ = dot(cross(F.b, n), dF.a) + dot(cross(n, F.a), dF.b);
+        const vd slope_I = II * dI + IJ * dJ, slope_J = IJ * dI + JJ * dJ, turn = J * inverse;
+        vvec3 dS = elastic_stress(F, slope_I, inverse * (slope_J - turn * dJ));
+        dS = axpy(dS, 2 * turn, (vvec3){dG.y, dG.x, -dG.z});
+        vvec3 S = elastic_stress(F, I, turn);
+        if (pass->rate) {
+            S = add(S, viscous(block, strain_rate(pass, b, v, F), v * CT_LANES));
+            dS = axpy(dS, vset(pass->c), viscous(block, dG, v * CT_LANES));
+        }
+        store3(stress + (size_t)b * 3 * CT_SHEET_BLOCK + v * CT_LANES, axpy(S, vset(length), dS));
+    }
+}
+
+// ---- rotations -----------------------------------------------------------------------------
+
 static void rotations(const ct_sheet_pass* pass) {
     for (int slot = 0; slot < pass->nmembrane * NVECTOR; slot++) {
         const ct_membrane_block* block = pass->membrane + slot / NVECTOR;
@@ -237,4 +299,7 @@ static void rotations(const ct_sheet_pass* pass) {
 const ct_membrane_kernels WITH_ISA(ct_membrane_kernels, CT_ISA) = {.gradient = membrane_gradient,
                                                                    .linearise = membrane_linearise,
                                                                    .product = membrane_product,
+                                                                   .strain = membrane_strain,
+                                                                   .stress = membrane_stress,
+                                                                   .foresee = membrane_foresee,
                                                                    .rotations = rotations};

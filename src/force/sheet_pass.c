@@ -8,14 +8,30 @@
 
 bool ct_sheet_has_damping(const ct_sheet* sheet) { return sheet->damped; }
 
+// ---- passes --------------------------------------------------------------------------------
+
+static ct_sheet_pass pass_of(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double c) {
+    return (ct_sheet_pass){.membrane = sheet->membrane,
+                           .nmembrane = sheet->nmembrane,
+                           .x = x,
+                           .node = work->sum,
+                           .c = c,
+                           .rate = ct_sheet_is_viscous(sheet, c) ? work->strain_rate : NULL};
+}
+
+// One with node sums of `size` doubles that begin at zero; inlined, so that the size is known.
+static inline __attribute__((always_inline)) ct_sheet_pass begin_pass(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double c,
+                                int size) {
+    for (int i = 0; i < sheet->nnode; i++)
+        memset(work->sum + (size_t)size * (size_t)sheet->node[i], 0, (size_t)size * sizeof(double));
+    return pass_of(sheet, work, x, c);
+}
+
 // ---- the rate of the damping ---------------------------------------------------------------
 
 static void add_history(const ct_sheet* sheet, ct_sheet_work* work, double scale, const double* x) {
-    for (int e = 0; e < sheet->ntri; e++) {
-        double G[3];
-        ct_sheet_strain(ct_sheet_deformation(&sheet->triangle[e], x), G);
-        for (int i = 0; i < 3; i++) work->strain_rate[ct_sheet_at(sheet, e, 3, i)] += scale * G[i];
-    }
+    const ct_sheet_pass pass = pass_of(sheet, work, x, 0);
+    sheet->kernels->strain(&pass, scale, work->strain_rate);
     ct_sheet_bend_history(sheet, work, scale, x);
 }
 
@@ -42,20 +58,6 @@ void ct_sheet_begin_step(const ct_sheet* sheet, ct_sheet_work* work, double c, d
 }
 
 // ---- energy and gradient -------------------------------------------------------------------
-
-// A pass with node sums of `size` doubles that begin at zero.
-static ct_sheet_pass begin_pass(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double c,
-                                int size) {
-    const bool viscous = ct_sheet_is_viscous(sheet, c);
-    for (int i = 0; i < sheet->nnode; i++)
-        memset(work->sum + (size_t)size * (size_t)sheet->node[i], 0, (size_t)size * sizeof(double));
-    return (ct_sheet_pass){.membrane = sheet->membrane,
-                           .nmembrane = sheet->nmembrane,
-                           .x = x,
-                           .node = work->sum,
-                           .c = c,
-                           .rate = viscous ? work->strain_rate : NULL};
-}
 
 static void add_sums(const ct_sheet* sheet, const ct_sheet_work* work, double* f) {
     for (int i = 0; i < sheet->nnode; i++) {
@@ -85,7 +87,7 @@ double ct_sheet_energy(const ct_sheet* sheet, const double* x) {
 // ---- Hessian products ----------------------------------------------------------------------
 
 void ct_sheet_linearise(const ct_sheet* sheet, ct_sheet_work* work, const double* x, bool foreseen) {
-    ct_sheet_pass pass = begin_pass(sheet, work, x, work->c, 4);
+    ct_sheet_pass pass = pass_of(sheet, work, x, work->c);
     pass.foreseen = foreseen ? work->foreseen : NULL;
     work->linear_c = work->c;
     sheet->kernels->linearise(&pass, work->linear);
@@ -97,6 +99,27 @@ void ct_sheet_product(const ct_sheet* sheet, const ct_sheet_work* work, const do
     sheet->kernels->product(&pass, work->linear);
     ct_sheet_bend_product(sheet, work, dx);
     add_sums(sheet, work, out);
+}
+
+// ---- foreseen stress -----------------------------------------------------------------------
+//
+// A full Newton step turns triangles by finite angles along straight lines and so stretches them: to second
+// order in the step, but times the membrane's stiffness, which for thin sheets is a stress far beyond the
+// true one. What the linearisation says about the stress after the step knows nothing of it. The geometric
+// stiffness dF S of the next linearisation takes that one,
+//     S <- S(x) + length dS(x; dx),   S = 2 W_I + W_J adj(C)/J + damping,   C = F^T F,
+//     dS = 2 dW_I + (dW_J - W_J dJ/J) adj(C)/J + W_J adj(dC)/J + damping of dG,   dC = 2 dG,
+// at first the stress where the step begins (second Piola-Kirchhoff, times the area). It converges to the
+// stress at x as the steps become small.
+
+void ct_sheet_foresee_start(const ct_sheet* sheet, ct_sheet_work* work, const double* x_n) {
+    const ct_sheet_pass pass = pass_of(sheet, work, x_n, 0);
+    sheet->kernels->stress(&pass, work->foreseen);
+}
+
+void ct_sheet_foresee(const ct_sheet* sheet, ct_sheet_work* work, double length, const double* dx) {
+    const ct_sheet_pass pass = pass_of(sheet, work, dx, work->linear_c);
+    sheet->kernels->foresee(&pass, work->linear, length, work->foreseen);
 }
 
 // ---- rotations -----------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 //    close to the true one at moderate strain that a handful of iterations suffice.
 // 2. Newton-PCG when that is slow: exact Hessian products, the same preconditioner, inexact to the forcing
 //    term eta, truncated at negative curvature. It continues from wherever L-BFGS got. With sheets the stress
-//    in its geometric stiffness is the one that the last linearisation foresees (force/sheet_foresee.c), and
+//    in its geometric stiffness is the one that the last linearisation foresees (force/sheet_pass.c), and
 //    the factor is made anew at the iterate when the iterations beyond those of a good factor have added up,
 //    when one solve takes many, or after negative curvature: sheets buckle and fold within a step.
 //
