@@ -64,7 +64,8 @@ static ct_bend_pass begin_pass(const ct_sheet* sheet, const ct_sheet_work* work,
 static void angles_at(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double* angle) {
     const ct_bend_pass pass = begin_pass(sheet, work, x, 0);
     sheet->bend_kernels->measure(&pass, angle);
-    for (int k = CT_SHEET_BLOCK * sheet->nbend; k < sheet->nangle; k++) angle[k] = ct_sheet_angle(sheet, k, x);
+    for (int k = CT_SHEET_BLOCK * sheet->nbend; k < sheet->nangle; k++)
+        angle[k] = ct_sheet_angle(sheet, k, x);
 }
 
 void ct_sheet_bend_begin(const ct_sheet* sheet, ct_sheet_work* work, const double* x_n) {

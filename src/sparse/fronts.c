@@ -149,7 +149,8 @@ static void add_block(int task, void* user) {
 
 // Nodes of the columns of a block, from each one on.
 static void clear_block(const factoring* f, const ct_front* front, const ct_front_block* block, double* to) {
-    const size_t d = (size_t)f->def->unknowns, rows = d * (size_t)(front->width + front->border - block->first);
+    const size_t d = (size_t)f->def->unknowns,
+                 rows = d * (size_t)(front->width + front->border - block->first);
     double* column = to + d * d * block->offset;
     for (size_t j = 0; j < d * (size_t)block->nodes; j++, column += rows)
         memset(column + j / d * d, 0, (rows - j / d * d) * sizeof(double));

@@ -15,7 +15,8 @@
 
 // Of blocks with up to CT_FRONTS_NARROW columns; wider ones go to BLAS. Matrices are column-major.
 enum { CT_FRONTS_NARROW = 120, CT_FRONTS_SHORT = 480 };
-#define CT_FRONTS_WIDTH(columns) (((columns) + 13) / 8 * 8)  // of rows of whole vectors, and five numbers more
+// Of rows of whole vectors, and five numbers more.
+#define CT_FRONTS_WIDTH(columns) (((columns) + 13) / 8 * 8)
 typedef struct ct_fronts_kernels {
     // [L11; L21] from [A11; A21] in place, zeros above the diagonal; false: not positive definite.
     bool (*eliminate)(double* L, int columns, int rows);
@@ -24,9 +25,10 @@ typedef struct ct_fronts_kernels {
     void (*leave)(const double* L, int columns, int stride, int rows, int count, double* U);
     // [inv(L11); -L21 inv(L11)] in place; scratch: CT_FRONTS_WIDTH(columns) numbers a column.
     void (*invert)(double* L, int columns, int rows, double* scratch);
-    // Of one column, what `count` runs of nodes of a child hold, the first one without `skip` nodes, is added to
-    // the parent's; from, to: where node 0 of either would be.
-    void (*add)(int unknowns, int skip, const ct_front_run* run, int count, const double* from, double* to);
+    // Of one column, what `count` runs of nodes of a child hold, the first one without `skip` nodes, is added
+    // to the parent's; from, to: where node 0 of either would be.
+    void (*add)(int unknowns, int skip, const ct_front_run* run, int count, const double* from,
+                double* to);
 } ct_fronts_kernels;
 
 const ct_fronts_kernels* ct_fronts_kernels_for(ct_isa isa);

@@ -62,8 +62,8 @@ static void copy_rows(const double* L, size_t stride, int first, int count, int 
 
 // ---- elimination ---------------------------------------------------------------------------
 
-// The six columns at hand, or fewer: their rows in each column before them, the factor of their diagonal block,
-// and the inverses of its diagonal.
+// The six columns at hand, or fewer: their rows in each column before them, the factor of their diagonal
+// block, and the inverses of its diagonal.
 typedef struct six {
     int first, count;
     side before;
@@ -174,7 +174,8 @@ static void leave(const double* L, int columns, int stride, int rows, int count,
 
 // `chunks` vectors of row r of inv(L11) from column c on, of the rows before it: X[r] = (e_r - sum_p L[r,p]
 // X[p])/L[r,r]. L: row r; rows of X have `width` numbers.
-INLINE void invert_vectors(int chunks, const double* L, size_t stride, int r, int c, double* X, size_t width) {
+INLINE void invert_vectors(int chunks, const double* L, size_t stride, int r, int c, double* X,
+                           size_t width) {
     vector sum[4] = {{0}, {0}, {0}, {0}};
     for (int p = c; p < r; p++)
 #pragma GCC unroll 4
