@@ -56,7 +56,8 @@ typedef struct ct_membrane_kernels {
     void (*linearise)(const ct_sheet_pass* pass, double* linear);
     void (*product)(const ct_sheet_pass* pass, const double* linear);
     // Three numbers a triangle, xx yy xy, 3 CT_SHEET_BLOCK per block: the strains at x times the factor,
-    // added to sum; the elastic stress at x; and what a linearisation foresees after `length` of the direction x.
+    // added to sum; the elastic stress at x; and what a linearisation foresees after `length` of the
+    // direction x.
     void (*strain)(const ct_sheet_pass* pass, double factor, double* sum);
     void (*stress)(const ct_sheet_pass* pass, double* stress);
     void (*foresee)(const ct_sheet_pass* pass, const double* linear, double length, double* stress);

@@ -20,8 +20,9 @@ static ct_sheet_pass pass_of(const ct_sheet* sheet, const ct_sheet_work* work, c
 }
 
 // One with node sums of `size` doubles that begin at zero; inlined, so that the size is known.
-static inline __attribute__((always_inline)) ct_sheet_pass
-begin_pass(const ct_sheet* sheet, const ct_sheet_work* work, const double* x, double c, int size) {
+static inline __attribute__((always_inline)) ct_sheet_pass begin_pass(const ct_sheet* sheet,
+                                                                      const ct_sheet_work* work,
+                                                                      const double* x, double c, int size) {
     for (int i = 0; i < sheet->nnode; i++)
         memset(work->sum + (size_t)size * (size_t)sheet->node[i], 0, (size_t)size * sizeof(double));
     return pass_of(sheet, work, x, c);

@@ -27,8 +27,7 @@ typedef struct ct_fronts_kernels {
     void (*invert)(double* L, int columns, int rows, double* scratch);
     // Of one column, what `count` runs of nodes of a child hold, the first one without `skip` nodes, is added
     // to the parent's; from, to: where node 0 of either would be.
-    void (*add)(int unknowns, int skip, const ct_front_run* run, int count, const double* from,
-                double* to);
+    void (*add)(int unknowns, int skip, const ct_front_run* run, int count, const double* from, double* to);
 } ct_fronts_kernels;
 
 const ct_fronts_kernels* ct_fronts_kernels_for(ct_isa isa);

@@ -30,8 +30,7 @@ typedef struct side {
 } side;
 
 // sum = A B^T over p in [0, count), `chunks` vectors of rows.
-INLINE void multiply(int chunks, int count, const double* A, size_t a, side b,
-                     vector sum[CHUNKS][SIX]) {
+INLINE void multiply(int chunks, int count, const double* A, size_t a, side b, vector sum[CHUNKS][SIX]) {
 #pragma GCC unroll 2
     for (int k = 0; k < chunks; k++)
 #pragma GCC unroll 6
@@ -136,8 +135,8 @@ static bool eliminate(double* L, int columns, int rows) {
 // ---- what is left --------------------------------------------------------------------------
 
 // Rows of `count` columns of U.
-INLINE void leave_rows(int chunks, int columns, const double* A, size_t a, side b, int count,
-                       double* U, size_t stride) {
+INLINE void leave_rows(int chunks, int columns, const double* A, size_t a, side b, int count, double* U,
+                       size_t stride) {
     vector sum[CHUNKS][SIX];
     multiply(chunks, columns, A, a, b, sum);
 #pragma GCC unroll 2
