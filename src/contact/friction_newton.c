@@ -60,16 +60,6 @@ static void linearise(const ct_friction_problem* def, ct_friction_work* work, co
     }
 }
 
-// Of the Newton step's matrix.
-static ct_status factor(ct_friction_problem* def, ct_friction_work* work, bool in_double) {
-    ct_status status = CT_OK;
-    if (def->matrix->W && def->addition.rank) {
-        status = ct_friction_join(def, work);
-        if (!status) status = ct_friction_system_reduce(&work->newton, work->D, work->E);
-    }
-    return status ? status : ct_friction_system_factor(&work->newton, in_double, NULL);
-}
-
 // dF with a factor in single precision, that of an earlier step where it still serves. CT_NOT_CONVERGED: it
 // does not reach `relative`.
 static ct_status solve_single(ct_friction_problem* def, ct_friction_work* work, double relative, double* dF,
@@ -79,7 +69,8 @@ static ct_status solve_single(ct_friction_problem* def, ct_friction_work* work, 
     for (int attempt = 0; attempt < 2; attempt++) {
         bool kept = false;
         ct_krylov_report gmres = {.end = CT_KRYLOV_LIMIT};
-        ct_status status = attempt ? factor(def, work, false) : ct_friction_system_reuse(s, &kept);
+        ct_status status =
+            attempt ? ct_friction_system_factor(s, false, NULL) : ct_friction_system_reuse(s, &kept);
         report->factors += attempt;
         if (status) return status;
         if (!attempt && !kept) continue;
@@ -120,7 +111,7 @@ static ct_status direction(ct_friction_problem* def, ct_friction_work* work, dou
         *exact = true;
     }
     report->factors++;
-    const ct_status status = factor(def, work, true);
+    const ct_status status = ct_friction_system_factor(s, true, NULL);
     if (!status) ct_friction_system_solve(s, work->a, dF);
     return status;
 }

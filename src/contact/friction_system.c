@@ -9,9 +9,6 @@
 #include "math/mat3.h"
 #include "math/point3.h"
 
-#define RANK 1e-12  // relative size of a singular value of D that counts as zero
-#define LEAST 1e-3  // of a contact's own compliance: what the preconditioner adds to it at least
-
 // LAPACK: LU factorisation and its solve, column-major.
 extern void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* pivot, int* info);
 extern void dgetrf_(const int* m, const int* n, double* a, const int* lda, int* pivot, int* info);
@@ -63,6 +60,7 @@ void ct_friction_system_free(ct_friction_system* s) {
     ct_free(s->single);
     ct_free(s->full);
     ct_free(s->T);
+    ct_free(s->ways);
 }
 
 void ct_friction_system_borrow(ct_friction_system* s, const ct_friction_matrix* matrix,
@@ -85,158 +83,6 @@ void ct_friction_system_product(ct_friction_system* s, const double* F, double* 
         for (int k = 0; k < rank; k++) u[i] += U[i * rank + k] * way[k];
 }
 
-// out = A v and A^T v
-static void apply(const double* A, const double* v, double* out) {
-    for (int i = 0; i < 3; i++) out[i] = dot3(A + 3 * i, v);
-}
-static void apply_transposed(const double* A, const double* v, double* out) {
-    for (int i = 0; i < 3; i++) out[i] = A[i] * v[0] + A[3 + i] * v[1] + A[6 + i] * v[2];
-}
-
-// Two unit vectors orthogonal to v and to one another.
-static void complete(const double* v, double a[3], double b[3]) {
-    const ct_vec3 n = ct_vec3_normalise(ct_vec3_load(v)), t = ct_vec3_orthogonal(n);
-    ct_vec3_store(a, t);
-    ct_vec3_store(b, ct_vec3_cross(n, t));
-}
-
-// Rank of D, and orthonormal U1 (its range) and U2 (the rest).
-static void split_range(const double* D, ct_friction_block* b, ct_friction_rows* r) {
-    const ct_mat3 A = ct_mat3_load(D), cofactor = ct_mat3_cofactor(A);
-    const double size = sqrt(ct_mat3_dot(A, A)), area = sqrt(ct_mat3_dot(cofactor, cofactor));
-    double(*const U1)[3] = b->U1, (*const U2)[3] = b->U2;
-    memset(U1, 0, sizeof b->U1);
-    memset(U2, 0, sizeof b->U2);
-    r->rank = !(size > 0)                                          ? 0
-              : area <= RANK * size * size                         ? 1
-              : fabs(ct_mat3_determinant(A)) <= RANK * size * area ? 2
-                                                                   : 3;
-    for (int i = 0; i < 3; i++) (r->rank == 3 ? U1 : U2)[i][i] = 1;
-    if (r->rank == 0 || r->rank == 3) return;
-    // rank 2: the columns of the cofactor matrix are multiples of U2; rank 1: those of D are multiples of U1
-    const ct_mat3 source = r->rank == 2 ? cofactor : A;
-    ct_vec3 best = {0, 0, 0};
-    for (int j = 0; j < 3; j++) {
-        const ct_vec3 column = ct_mat3_column(source, j);
-        if (ct_vec3_dot(column, column) > ct_vec3_dot(best, best)) best = column;
-    }
-    double(*const one)[3] = r->rank == 2 ? U2 : U1, (*const two)[3] = r->rank == 2 ? U1 : U2;
-    ct_vec3_store(one[0], ct_vec3_normalise(best));
-    complete(one[0], two[0], two[1]);
-}
-
-// Y and Z from U2^T E; false: some direction of the force is left open.
-static bool split_force(const double* E, ct_friction_block* b, int rank) {
-    double e[3][3];
-    for (int i = 0; i < 3 - rank; i++) apply_transposed(E, b->U2[i], e[i]);
-    memset(b->Z, 0, sizeof b->Z);
-    memset(b->Y, 0, sizeof b->Y);
-    if (rank == 3) {
-        for (int i = 0; i < 3; i++) b->Z[i][i] = 1;
-        return true;
-    }
-    if (rank == 2) {
-        const double square = dot3(e[0], e[0]);
-        if (!(square > 0)) return false;
-        for (int i = 0; i < 3; i++) b->Y[0][i] = e[0][i] / square;
-        complete(e[0], b->Z[0], b->Z[1]);
-        return true;
-    }
-    // the dual basis of the e, completed by their normal when there are two
-    const ct_vec3 p = ct_vec3_load(e[0]), q = ct_vec3_load(e[1]);
-    const ct_vec3 r = rank == 1 ? ct_vec3_normalise(ct_vec3_cross(p, q)) : ct_vec3_load(e[2]);
-    const double volume = ct_vec3_dot(ct_vec3_cross(p, q), r);
-    if (!(fabs(volume) > RANK * ct_vec3_norm(p) * ct_vec3_norm(q) * ct_vec3_norm(r))) return false;
-    ct_vec3_store(b->Y[0], ct_vec3_scale(1 / volume, ct_vec3_cross(q, r)));
-    ct_vec3_store(b->Y[1], ct_vec3_scale(1 / volume, ct_vec3_cross(r, p)));
-    ct_vec3_store(rank == 1 ? b->Z[0] : b->Y[2],
-                  rank == 1 ? r : ct_vec3_scale(1 / volume, ct_vec3_cross(p, q)));
-    return true;
-}
-
-// The inverse of a k x k matrix, by that of a 3 x 3 matrix completed with the identity.
-static bool invert(int k, double m[3][3]) {
-    ct_mat3 A = ct_mat3_identity();
-    for (int i = 0; i < k; i++)
-        for (int j = 0; j < k; j++) A.a[i][j] = m[i][j];
-    const double determinant = ct_mat3_determinant(A);
-    if (!(fabs(determinant) > 1e-14)) return false;
-    const ct_mat3 inverse = ct_mat3_inverse(A);
-    memcpy(m, inverse.a, sizeof inverse.a);
-    return true;
-}
-
-// U1 such that the Q = D^T U1 are orthonormal.
-static bool straighten_rows(const double* D, ct_friction_block* b, ct_friction_rows* r) {
-    for (int i = 0; i < r->rank; i++) {
-        apply_transposed(D, b->U1[i], r->Q[i]);
-        for (int k = 0; k < i; k++) {
-            const double along = dot3(r->Q[k], r->Q[i]);
-            for (int a = 0; a < 3; a++) {
-                r->Q[i][a] -= along * r->Q[k][a];
-                b->U1[i][a] -= along * b->U1[k][a];
-            }
-        }
-        const double size = sqrt(dot3(r->Q[i], r->Q[i]));
-        if (!(size > 0)) return false;
-        for (int a = 0; a < 3; a++) {
-            r->Q[i][a] /= size;
-            b->U1[i][a] /= size;
-        }
-    }
-    return true;
-}
-
-// Z such that Q^T Z = I.
-static bool straighten_force(ct_friction_block* b, const ct_friction_rows* r) {
-    b->plain = false;
-    double G[3][3], Z[3][3] = {{0}};
-    for (int i = 0; i < r->rank; i++)
-        for (int j = 0; j < r->rank; j++) G[i][j] = dot3(r->Q[i], b->Z[j]);
-    if (!invert(r->rank, G)) return false;
-    for (int i = 0; i < r->rank; i++)
-        for (int j = 0; j < r->rank; j++)
-            for (int a = 0; a < 3; a++) Z[j][a] += b->Z[i][a] * G[i][j];
-    memcpy(b->Z, Z, sizeof Z);
-    static const double identity[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    b->plain = r->rank == 3 && !memcmp(Z, identity, sizeof Z);
-    return true;
-}
-
-// The symmetric part of K, raised where it hardly counts beside the contact's own compliance: what is left of
-// it must survive single precision.
-static void soften(const ct_friction_block* b, double own, ct_friction_rows* r) {
-    for (int i = 0; i < r->rank; i++)
-        for (int j = 0; j < r->rank; j++) r->E[i][j] = 0.5 * (b->K[i][j] + b->K[j][i]);
-    double least = r->E[0][0];
-    if (r->rank == 2)
-        least = 0.5 * (r->E[0][0] + r->E[1][1]) - hypot(0.5 * (r->E[0][0] - r->E[1][1]), r->E[0][1]);
-    if (r->rank == 3) least = fmin(least, fmin(r->E[1][1], r->E[2][2]));
-    const double raise = fmax(0, LEAST * own - least);
-    for (int i = 0; i < r->rank; i++) r->E[i][i] += raise;
-}
-
-// Q, K, R, scales; W: the contact's diagonal block.
-static bool fill_block(const double* D, const double* E, const double W[9], ct_friction_block* b,
-                       ct_friction_rows* r) {
-    if (!straighten_rows(D, b, r) || !straighten_force(b, r)) return false;
-    for (int i = 0; i < r->rank; i++) {
-        double e[3], w[3], sum = 0;
-        apply_transposed(E, b->U1[i], e);
-        apply(W, r->Q[i], w);  // W is symmetric
-        for (int j = 0; j < r->rank; j++) {
-            b->K[i][j] = dot3(e, b->Z[j]);
-            const double m = dot3(w, b->Z[j]) + b->K[i][j];
-            sum += m * m;
-        }
-        for (int j = 0; j < 3 - r->rank; j++) b->R[i][j] = dot3(e, b->Y[j]);
-        if (!(sum > 0)) return false;
-        b->scale[i] = 1 / sqrt(sum);
-    }
-    if (r->rank) soften(b, (W[0] + W[4] + W[8]) / 3, r);
-    return true;
-}
-
 ct_status ct_friction_system_reduce(ct_friction_system* s, const double* D, const double* E) {
     s->n = 0;
     for (int c = 0; c < s->count; c++) {
@@ -245,10 +91,8 @@ ct_status ct_friction_system_reduce(ct_friction_system* s, const double* D, cons
         double own[9];
         if (s->matrix->nodes) ct_friction_nodes_block(s->matrix->nodes, s->count, c, own);
         else ct_friction_matrix_block(s->matrix, c, own);
-        split_range(D + 9 * c, b, r);
+        if (!ct_friction_block_make(D + 9 * c, E + 9 * c, own, b, r)) return CT_SINGULAR;
         r->offset = s->n;
-        if (!split_force(E + 9 * c, b, r->rank) || !fill_block(D + 9 * c, E + 9 * c, own, b, r))
-            return CT_SINGULAR;
         s->n += r->rank;
     }
     return CT_OK;
@@ -284,7 +128,7 @@ static void matrix_row_nodes(const ct_friction_system* s, int c, int i, double* 
     for (int j = 0; j < r->rank; j++) out[r->offset + j] += scale * s->block[c].K[i][j];
 }
 
-// Row i of contact c in M, n numbers: first Q_i^T W, then times Z.
+// Row i of contact c in M, n numbers: Q_i^T W times Z, for runs of contacts that have rows.
 static void matrix_row(const ct_friction_system* s, int c, int i, double* out) {
     const ct_friction_rows* r = &s->rows[c];
     const size_t stride = (size_t)s->matrix->stride;
@@ -292,14 +136,46 @@ static void matrix_row(const ct_friction_system* s, int c, int i, double* out) {
     const double scale = s->block[c].scale[i];
     const double q0 = scale * r->Q[i][0], q1 = scale * r->Q[i][1], q2 = scale * r->Q[i][2];
     double* T = s->row;
-    for (int j = 0; j < 3 * s->count; j++) T[j] = q0 * W0[j] + q1 * W1[j] + q2 * W2[j];
-    for (int d = 0; d < s->count; d++) {
-        double* at = out + s->rows[d].offset;
-        if (s->block[d].plain) memcpy(at, T + 3 * d, 3 * sizeof(double));
-        else
-            for (int j = 0; j < s->rows[d].rank; j++) at[j] = dot3(T + 3 * d, s->block[d].Z[j]);
+    for (int d = 0, end; d < s->count; d = end) {
+        for (end = d + 1; end < s->count && !s->rows[d].rank == !s->rows[end].rank;) end++;
+        if (!s->rows[d].rank) continue;
+        for (int j = 3 * d; j < 3 * end; j++) T[j] = q0 * W0[j] + q1 * W1[j] + q2 * W2[j];
+        for (int e = d; e < end; e++) {
+            double* at = out + s->rows[e].offset;
+            if (s->block[e].plain) memcpy(at, T + 3 * e, 3 * sizeof(double));
+            else
+                for (int j = 0; j < s->rows[e].rank; j++) at[j] = dot3(T + 3 * e, s->block[e].Z[j]);
+        }
     }
     for (int j = 0; j < r->rank; j++) out[r->offset + j] += scale * s->block[c].K[i][j];
+}
+
+// v^T U of a contact
+static void combine_ways(const ct_friction_system* s, int c, const double v[3], double* out) {
+    const int rank = s->addition.rank;
+    const double* U = s->addition.U + 3 * (size_t)c * (size_t)rank;
+    for (int k = 0; k < rank; k++) out[k] = v[0] * U[k] + v[1] * U[rank + k] + v[2] * U[2 * rank + k];
+}
+
+// Z^T U, row by row.
+static ct_status fill_ways(ct_friction_system* s) {
+    const int rank = s->addition.rank;
+    if (!ct_reserve((void**)&s->ways, &s->ways_size, (size_t)s->n * (size_t)rank, sizeof(double)))
+        return CT_OUT_OF_MEMORY;
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; i < s->rows[c].rank; i++)
+            combine_ways(s, c, s->block[c].Z[i], s->ways + (size_t)(s->rows[c].offset + i) * (size_t)rank);
+    return CT_OK;
+}
+
+// Adds Q_i^T U M (Z^T U)^T to row i of contact c.
+static void add_ways(const ct_friction_system* s, int c, int i, double* out) {
+    const int rank = s->addition.rank;
+    double own[CT_FRICTION_RANK], way[CT_FRICTION_RANK] = {0};
+    combine_ways(s, c, s->rows[c].Q[i], own);
+    for (int k = 0; k < rank; k++)
+        for (int l = 0; l < rank; l++) way[k] += s->block[c].scale[i] * s->addition.M[k * rank + l] * own[l];
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, s->n, rank, 1, s->ways, rank, way, 1, 1, out, 1);
 }
 
 static ct_status fill_rows(ct_friction_system* s) {
@@ -326,6 +202,7 @@ static void fill_matrix(ct_friction_system* s, bool in_double, bool probed) {
             const int at = s->rows[c].offset + i;
             double* row = in_double ? s->full + (size_t)at * (size_t)n : s->line;
             (s->matrix->nodes ? matrix_row_nodes : matrix_row)(s, c, i, row);
+            if (s->addition.rank) add_ways(s, c, i, row);
             if (in_double) continue;
             float* single = s->single + (size_t)at * (size_t)n;
             for (int j = 0; j < n; j++) single[j] = (float)row[j];
@@ -342,6 +219,7 @@ static ct_status factor_dense(ct_friction_system* s, bool in_double, bool probed
                   : !ct_reserve((void**)&s->single, &s->single_size, size, sizeof(float)))
         return CT_OUT_OF_MEMORY;
     if (s->matrix->nodes && fill_rows(s)) return CT_OUT_OF_MEMORY;
+    if (s->addition.rank && fill_ways(s)) return CT_OUT_OF_MEMORY;
     fill_matrix(s, in_double, probed);
     int info = 0;
     if (n && in_double) dgetrf_(&n, &n, s->full, &n, s->pivot, &info);

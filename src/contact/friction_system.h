@@ -1,33 +1,17 @@
 // The linear system of a friction problem with fixed sets, D_c (W F)_c + E_c F_c = a_c, made as small as it
 // can be.
 //
-// Where D_c has rank k < 3, rows U2 (3-k of them, U2^T D = 0) hold no W: U2^T E F_c = U2^T a_c. They fix F_c
-// up to k numbers,
-//     F_c = Y U2^T a_c + Z y_c,      U2^T E Y = I,   U2^T E Z = 0,
-// and the other rows U1 give   M y = U1^T a - Q^T W F0 - R U2^T a,   M = Q^T W Z + K,   with
-//     Q = D^T U1,   K = U1^T E Z,   R = U1^T E Y,   F0 = Y U2^T a.
-// U1 is such that Q is orthonormal, and Z such that Q^T Z = I: Z is Q but for the friction that a normal
-// force brings along. Open contacts have k = 0, slipping ones 1 or 2, sticking ones 3. The transposed system
-// (W D^T + E^T) F = a has
-//     M^T y = Z^T a,   F = U1 y + U2 (Y^T a - Y^T W Q y - R^T y).
+// friction_block.h leaves M y = rhs with M = Q^T W Z + K, and the transposed system M^T y = Z^T a.
 // Where W or its nodes' blocks are stored, M is factored. Otherwise the system is solved by GMRES,
 // preconditioned as if Z were Q (friction_near.h).
 #ifndef CT_CONTACT_FRICTION_SYSTEM_H
 #define CT_CONTACT_FRICTION_SYSTEM_H
 
 #include "base/memory.h"
+#include "contact/friction_block.h"
 #include "contact/friction_inverse.h"
 #include "contact/friction_near.h"
 #include "sparse/krylov.h"
-
-typedef struct ct_friction_block {       // of one contact, beside its rows
-    double Z[3][3];                      // [i < k]: vectors
-    double K[3][3];                      // [i < k][j < k]
-    double R[3][3];                      // U1^T E Y, [i < k][j < 3-k]
-    double U1[3][3], U2[3][3], Y[3][3];  // U1 [i < k]; U2, Y [i < 3-k]: vectors
-    double scale[3];                     // of the rows: M is then about 1 on its diagonal
-    bool plain;                          // Z is the identity
-} ct_friction_block;
 
 enum { CT_FRICTION_RANK = 32 };  // of an addition, at most
 
@@ -42,7 +26,7 @@ typedef struct ct_friction_system {
     int capacity;  // contacts
     int count, n;  // contacts, rows of M
     const ct_friction_matrix* matrix;
-    ct_friction_addition addition;      // where W is not stored
+    ct_friction_addition addition;
     ct_friction_block* block;           // count
     ct_friction_rows* rows;             // count: rank, Q, and K for the preconditioner
     double *particular, *WF, *rhs, *y;  // 3 count each
@@ -55,8 +39,9 @@ typedef struct ct_friction_system {
     float* single;
     double* full;
     size_t single_size, full_size;
-    float* T;  // n x 3 count, of contacts that are nodes: Q^T W, columns in their rest frames
-    size_t T_size;
+    float* T;      // n x 3 count, of contacts that are nodes: Q^T W, columns in their rest frames
+    double* ways;  // n x rank of the addition: Z^T U
+    size_t T_size, ways_size;
     bool factored_double;  // which factor is there
     unsigned char* rank;   // count: ranks when it was made
     int rank_count;        // contacts of the factor, -1: none
