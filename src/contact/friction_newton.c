@@ -12,13 +12,12 @@
 #include <math.h>
 #include <string.h>
 
-#define EDGE 1e-3    // of the limit of friction: forces that are nearer count as slipping
-#define COLD 0.9     // residual from which the forces tell nothing
-#define CIRCLE 1e-4  // of |Phi|^2: how near it is to that of two steps ago when the sets go round in a circle
-#define NEAR 5e-3    // residual from which the sets by the motion are better than those by the forces
+#define EDGE 1e-3  // of the limit of friction: forces that are nearer count as slipping
+#define COLD 0.9   // residual from which the forces tell nothing
+#define NEAR 5e-3  // residual from which the sets by the motion are better than those by the forces
 
 enum {
-    WILD_LIMIT = 15,    // steps in a row that may leave |Phi| above the best
+    PATIENCE = 7,       // steps within which the best |Phi| is to be halved
     KEPT_LIMIT = 60,    // iterations of GMRES with the factor of an earlier step, where W is not stored
     LINEAR_LIMIT = 120  // with one of its own
 };
@@ -231,22 +230,18 @@ static ct_friction_merit release(ct_friction_work* work, int count, double* F) {
     return work->held;
 }
 
-static bool is_circling(const ct_friction_merit* now, double past) {
-    return fabs(now->square - past) < CIRCLE * now->square;
-}
-
 // Newton's method, from F and to the best that was found. A step that does not lower |Phi| is taken
-// nevertheless, half of it, as long as one of the next few comes below the best so far: where contacts are
-// nearly redundant, the sets sort themselves out while the forces are wild.
+// nevertheless, half of it, as long as the best is halved every few steps: where contacts are nearly
+// redundant, the sets sort themselves out while the forces are wild. Where some of them go round in a circle,
+// sweeps or softer contacts get further.
 ct_status ct_friction_newton(ct_friction_problem* def, ct_friction_work* work, double tolerance, int limit,
                              double* F, ct_friction_merit* now, ct_friction_report* report) {
     const size_t bytes = 3 * (size_t)def->count * sizeof(double);
     bool exact = false;
-    double past = -1;  // |Phi|^2 before the last step
+    double mark = now->square;  // of the best, when it was last halved
     hold(work, def->count, F, *now);
-    for (int k = 0, wild = 0; k < limit && ct_friction_residual(*now) > tolerance; k++) {
+    for (int k = 0, marked = 0; k < limit && ct_friction_residual(*now) > tolerance; k++) {
         bool moved, possible;
-        const double before = now->square;
         ct_status status = newton_step(def, work, tolerance, &exact, F, now, &moved, &possible, report);
         if (status) return status;
         if (!moved && possible) {
@@ -254,10 +249,10 @@ ct_status ct_friction_newton(ct_friction_problem* def, ct_friction_work* work, d
             memcpy(work->u, work->u_try, bytes);
             *now = ct_friction_measure(def, work, F, work->u, NULL);
         }
-        wild = now->square < work->held.square ? 0 : wild + 1;
-        if (!wild) hold(work, def->count, F, *now);
-        else if (!possible || wild >= WILD_LIMIT || !isfinite(now->square) || is_circling(now, past)) break;
-        past = before;
+        if (now->square < work->held.square) hold(work, def->count, F, *now);
+        else if (!possible || !isfinite(now->square)) break;
+        if (work->held.square < 0.25 * mark) mark = work->held.square, marked = k + 1;
+        if (k + 1 - marked >= PATIENCE) break;
     }
     *now = release(work, def->count, F);
     return CT_OK;
