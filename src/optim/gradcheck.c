@@ -122,10 +122,12 @@ static ct_status difference(check* c, int i, double h, double* slope, ct_check_s
     return status == CT_NOT_CONVERGED ? CT_OK : status;
 }
 
-// Error of a slice at one step size; the worst component goes to *worst.
+// Error of a slice at one step size; the worst component goes to *worst, what the loss's noise makes of it to
+// *floor.
 static ct_status level_error(check* c, const ct_slice* slice, int count, double h, ct_check_slice* worst,
-                             ct_error* error) {
+                             double* floor, ct_error* error) {
     double scale = 0, noise = 0, most = -1;
+    *floor = 0;
     for (int k = 0; k < count; k++) {
         int i = slice->first + c->chosen[k];
         double own = room(c, i, h), fd, g = c->gradient[i];
@@ -143,30 +145,34 @@ static ct_status level_error(check* c, const ct_slice* slice, int count, double 
     }
     worst->relative_error = most <= 0 ? 0 : most / scale;
     worst->unresolved = most > 0 && scale <= noise;
+    *floor = scale > 0 ? noise / scale : 0;
     return CT_OK;
 }
 
 // ---- slices --------------------------------------------------------------------------------
 
-// The smallest error but one: one alone may be small by chance.
-static double second_least(const double* error, int levels) {
-    double least = INFINITY, second = INFINITY;
-    for (int k = 0; k < levels; k++) {
-        second = fmin(second, fmax(least, error[k]));
-        least = fmin(least, error[k]);
+// What round-off makes of the error at a level, judged by the errors at finer ones: it grows as the step
+// shrinks.
+static double noise_at(const double* error, int levels, int level) {
+    double most = 0, share = 1;
+    for (int k = level + 1; k < levels; k++) {
+        share /= 4;
+        if (isfinite(error[k])) most = fmax(most, share * error[k]);
     }
-    return second;
+    return most;
 }
 
-// Slope over the levels that are well above the smallest error; a wrong gradient has about 0.
-static double find_slope(const double* error, int levels, double least, bool passed) {
+// Slope over the levels that are well above the smallest error and above the noise; a wrong gradient has
+// about 0. An error may be small by chance, but none is known to less than its round-off.
+static double find_slope(const double* error, const double* floor, int levels, double least, bool passed) {
     const double above = 30;
     int last = 1;
     if (levels < 2 || !isfinite(error[0]) || !isfinite(error[1]) || error[1] <= 0) return NAN;
     if (passed && error[0] <= above * least) return NAN;
-    while (last + 1 < levels && isfinite(error[last + 1]) && error[last + 1] > above * least) last++;
-    double end = levels > 2 ? fmax(error[last], second_least(error, levels)) : error[last];
-    double slope = log(error[0] / end) / (last * log(4));
+    while (last + 1 < levels && isfinite(error[last + 1]) &&
+           error[last + 1] > fmax(above * least, floor[last + 1]))
+        last++;
+    double slope = log(error[0] / fmax(error[last], noise_at(error, levels, last))) / (last * log(4));
     return passed && slope < 0.5 ? NAN : slope;  // an error that grows as the step shrinks is round-off
 }
 
@@ -186,26 +192,26 @@ static bool better(const ct_check_slice* found, const ct_check_slice* than, doub
 // gradient. The others decide; where their errors only fall, as those of a right gradient do, and end in the
 // noise before they pass, nothing is decided.
 static ct_status check_slice(check* c, const ct_slice* slice, ct_check_slice* result, ct_error* error) {
-    double errors[MAX_LEVELS], h = slice_step(c, slice);
+    double errors[MAX_LEVELS], floors[MAX_LEVELS], floor, h = slice_step(c, slice);
     int count = choose(c, slice), levels = c->def->levels, valid = 0, clear = 0;
     ct_check_slice last = {0};
     *result = (ct_check_slice){.relative_error = INFINITY, .slope = NAN, .halved = -1};
     for (int level = 0; level < levels; level++, h *= 0.25) {
         ct_check_slice found = {.halved = -1, .residual = c->residual};
-        ct_status status = level_error(c, slice, count, h, &found, error);
+        ct_status status = level_error(c, slice, count, h, &found, &floor, error);
         if (status != CT_OK) return status;
         last = found;
         if (found.unresolved) continue;
         clear++;
         // the largest steps went too far
         bool far = (isinf(found.relative_error) || !smooth(&found)) && valid == 0 && level + 2 < levels;
-        if (!far) errors[valid++] = found.relative_error;
+        if (!far) floors[valid] = floor, errors[valid++] = found.relative_error;
         if (better(&found, result, c->def->tolerance)) *result = found;
     }
     if (!clear) *result = last;
     memcpy(result->name, slice->name, sizeof result->name);
     result->passed = result->relative_error <= c->def->tolerance;
-    result->slope = find_slope(errors, valid, result->relative_error, result->passed);
+    result->slope = find_slope(errors, floors, valid, result->relative_error, result->passed);
     result->unresolved = !clear || (!result->passed && last.unresolved && result->slope > 1.5);
     if (result->unresolved) result->passed = true, result->relative_error = 0;
     return CT_OK;
