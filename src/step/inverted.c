@@ -3,14 +3,8 @@
 
 #include <stdio.h>
 
-// Six times the volume; of tets of second order, at the point where it is least.
-static double least_volume(const ct_model* model, int t, const double* x) {
-    const int *v = model->geometry.tet + 4 * (size_t)t, *mid = ct_model_middles(model, t);
-    if (mid) {
-        double least;
-        ct_cell_volume(v, mid, x, &least);
-        return least;
-    }
+// Six times the volume between the corners.
+static inline double corner_volume(const int* v, const double* x) {
     const double *p = x + 3 * v[0], *a = x + 3 * v[1], *b = x + 3 * v[2], *c = x + 3 * v[3];
     double ax = a[0] - p[0], ay = a[1] - p[1], az = a[2] - p[2];
     double bx = b[0] - p[0], by = b[1] - p[1], bz = b[2] - p[2];
@@ -18,9 +12,23 @@ static double least_volume(const ct_model* model, int t, const double* x) {
     return (ay * bz - az * by) * cx + (az * bx - ax * bz) * cy + (ax * by - ay * bx) * cz;
 }
 
+// The same; of tets of second order, at the point where it is least.
+static double least_volume(const ct_model* model, int t, const double* x) {
+    const int *v = model->geometry.tet + 4 * (size_t)t, *mid = ct_model_middles(model, t);
+    double least;
+    if (!mid) return corner_volume(v, x);
+    ct_cell_volume(v, mid, x, &least);
+    return least;
+}
+
 int ct_inverted_count(const ct_model* model, const double* x) {
     int count = 0;
-    for (int t = 0; t < model->ntet; t++) count += !(least_volume(model, t, x) > 0);
+    if (model->geometry.mid) {
+        for (int t = 0; t < model->ntet; t++) count += !(least_volume(model, t, x) > 0);
+        return count;
+    }
+    const int* tet = model->geometry.tet;
+    for (int t = 0; t < model->ntet; t++) count += !(corner_volume(tet + 4 * (size_t)t, x) > 0);
     return count;
 }
 
